@@ -2,26 +2,25 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../clock.ts'
 import { Failure } from '../failure.ts'
 import type { Observe } from '../observe.ts'
-import { upTo } from '../flow/up-to.ts'
-import { isConnectionError, type ColumnRecord, type Database, type Dialect } from '../store/index.ts'
+import { upTo } from '../flow/index.ts'
+import {
+  type BuiltFrom,
+  type ColumnRecord,
+  type Database,
+  type Deletions,
+  type Dialect,
+  isConnectionError,
+  type LoadRule,
+} from '../store/index.ts'
+import { readColumnValues, valuesPerColumn } from './column-values.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
-import { catalogVersion, filesOfTable, nameOfRows, type Catalog, type CatalogTable } from '../engine/catalog.ts'
-import type { Column } from '../engine/executor/socket/protocol.ts'
-import type { Files } from '../files/stored-files.ts'
-import type { ProjectEngines } from './project-engines.ts'
-import { lastWhole, liveVersions } from './whole-versions.ts'
+import { type CatalogTable, type Column, filesOfTable } from '../engine/index.ts'
+import type { Files } from '../files/index.ts'
+import { catalogOf, fetchTimes, type ProjectCatalog, type TableMoment } from './moments.ts'
+import { partedTable, readParts, type PartRecord } from './parts.ts'
 
-/** The tables of a project as queries see them now, and how old their data is. */
-export type ProjectCatalog = Catalog & {
-  /** The project's: what SQL that is new is written for. */
-  engine: Dialect
-  /** Names the rows of each table: the same name is the same rows. */
-  content: Map<string, string>
-  /** When the data of each table was fetched. */
-  asOf: Map<string, Date>
-  /** Tables of which pages or rows were left out when they were fetched. */
-  truncated: ReadonlySet<string>
-}
+/** A port: which engine answers the queries of a project. `server/projects` fills it. */
+type ProjectEngines = { engineOf(projectId: string): Promise<Dialect> }
 
 /**
  * The catalog of each project in memory, so that a warm query asks the database nothing. A change to a project's data
@@ -29,13 +28,23 @@ export type ProjectCatalog = Catalog & {
  */
 export type Catalogs = {
   get(projectId: string): Promise<ProjectCatalog>
-  /** What is known already. */
+  /** The cached catalog, if there is one. */
   peek(projectId: string): ProjectCatalog | undefined
   /**
    * After a read that failed: the catalog without the files that turn out to be damaged, or undefined where none of them
-   * is and the failure has another reason.
+   * is and the failure has another reason. SQL that was proved against the catalog names what its tables have: where it
+   * is told otherwise, names in a file have changed.
    */
-  withoutDamaged(projectId: string, failed: ProjectCatalog, error: unknown): Promise<ProjectCatalog | undefined>
+  withoutDamaged(
+    projectId: string,
+    failed: ProjectCatalog,
+    read: { error: unknown; isProved: boolean },
+  ): Promise<ProjectCatalog | undefined>
+  /**
+   * Every distinct value of columns, named `table.column`, by column; read once for each state of the data. A column
+   * of too many to know them all is not among them.
+   */
+  valuesOf(projectId: string, columns: ReadonlySet<string>): Promise<Record<string, string[]>>
   /** For the process that made a change: it is in force here when the verb returns, not when the word comes round. */
   forget(projectId: string): void
   close(): void
@@ -44,12 +53,12 @@ export type Catalogs = {
 /** Said within the transaction that changes a project's tables, with the project's id. */
 export const dataChanged = 'data_changed'
 
-/** What is not used for a while is read again rather than kept. */
+/** Beyond this many, the longest unused is dropped and read again. */
 const maxProjects = 5_000
 
 /** Reading every file again takes a while, and a query that always fails must not ask for it every time. */
 const doubtEveryMs = 10_000
-/** What an engine says that cannot make sense of a file. */
+/** Messages of an engine that cannot make sense of a file. */
 const damageSigns = /^(IO|INTERNAL|FATAL|Serialization|Internal) Error|corrupt|checksum|zstd|parquet/i
 
 type Entry = {
@@ -57,7 +66,7 @@ type Entry = {
   catalog?: ProjectCatalog
   /** It has changed, or may have: it is read anew, and serves only while the database is away. */
   isDoubted: boolean
-  /** What was read before this one: it serves where the database is away before the change could be read. */
+  /** The entry before this one: it serves where the database is away before the change could be read. */
   before?: Entry | undefined
 }
 
@@ -86,7 +95,7 @@ export async function openCatalogs(parts: Parts): Promise<Catalogs> {
       entry.catalog = await reading
       delete entry.before
     } catch {
-      // Whoever dropped it meanwhile knows better.
+      // An entry that was dropped meanwhile stays dropped.
       if (known.get(projectId) !== entry) return
       if (entry.before === undefined) known.delete(projectId)
       else known.set(projectId, entry.before)
@@ -103,8 +112,9 @@ export async function openCatalogs(parts: Parts): Promise<Catalogs> {
   }
   return {
     get,
-    async withoutDamaged(projectId, failed, error) {
-      if (!looksDamaged(error) || parts.now() - (doubtedAtMs.get(projectId) ?? 0) < doubtEveryMs) return undefined
+    async withoutDamaged(projectId, failed, { error, isProved }) {
+      if (!looksDamaged(error, isProved) || parts.now() - (doubtedAtMs.get(projectId) ?? 0) < doubtEveryMs)
+        return undefined
       doubtedAtMs.set(projectId, parts.now())
       for (const file of failed.tables.flatMap(filesOfTable)) parts.files.doubt(file)
       known.delete(projectId)
@@ -115,16 +125,43 @@ export async function openCatalogs(parts: Parts): Promise<Catalogs> {
       const entry = known.get(projectId)
       return entry?.isDoubted === false ? entry.catalog : undefined
     },
+    valuesOf: async (projectId, columns) => valuesIn(parts, projectId, { catalog: await get(projectId), columns }),
     forget: (projectId) => doubt(known.get(projectId)),
     close: stop,
   }
+}
+
+const listed = new WeakMap<ProjectCatalog, Map<string, Promise<Record<string, string[]>>>>()
+
+function valuesIn(
+  parts: Parts,
+  projectId: string,
+  { catalog, columns }: { catalog: ProjectCatalog; columns: ReadonlySet<string> },
+): Promise<Record<string, string[]>> {
+  const known = listed.get(catalog) ?? new Map<string, Promise<Record<string, string[]>>>()
+  listed.set(catalog, known)
+  const key = [...columns].sort().join('\n')
+  const reading = known.get(key) ?? wholeColumns(parts, projectId, columns)
+  known.set(key, reading)
+  // A failed reading is tried again.
+  reading.catch(() => known.delete(key))
+  return reading
+}
+
+async function wholeColumns(
+  parts: Parts,
+  projectId: string,
+  columns: ReadonlySet<string>,
+): Promise<Record<string, string[]>> {
+  const values = await readColumnValues(parts, projectId, columns)
+  return Object.fromEntries(Object.entries(values).filter(([, each]) => each.length < valuesPerColumn))
 }
 
 function doubt(entry: Entry | undefined): void {
   if (entry !== undefined) entry.isDoubted = true
 }
 
-/** What was known before, where the database cannot be asked: queries are answered without it. */
+/** Serves the entry from before where the database cannot be asked: queries are answered without it. */
 function whileAway(reading: Promise<ProjectCatalog>, before: Entry | undefined): Promise<ProjectCatalog> {
   if (before === undefined) return reading
   return reading.catch((error: unknown) => {
@@ -138,41 +175,204 @@ function lastKnown(entry: Entry | undefined): ProjectCatalog | undefined {
   return entry === undefined ? undefined : (entry.catalog ?? lastKnown(entry.before))
 }
 
-function looksDamaged(error: unknown): boolean {
+function looksDamaged(error: unknown, isProved: boolean): boolean {
   if (!(error instanceof Failure)) return false
+  if (isProved && error.reason === 'invalid_sql') return true
   return error.code === 'internal_error' || damageSigns.test(error.cause instanceof Error ? error.cause.message : '')
 }
 
 async function readCatalog(parts: Parts, projectId: string): Promise<ProjectCatalog> {
   const live = await liveVersions(parts, projectId)
+  const earlier = await builtFromVersions(parts, projectId, live)
   // Read after the objects, so that each has its datasource, unless that was deleted meanwhile.
   const sources = await parts.datasources.ofProject(projectId)
-  const rows = []
-  for (const version of live) {
+  const asOf = fetchTimes([...live, ...earlier])
+  const moments = new Map<string, TableMoment[]>()
+  for (const version of [...live, ...earlier]) {
     const source = sources.get(version.datasourceId)
     if (source === undefined) continue
-    rows.push({ ...(await lastWhole(parts, version)), name: source.tableName, hidden: source.hiddenKeys })
+    const served = version.isLive ? await lastWhole(parts, version) : await whole(parts, version)
+    const known = moments.get(source.tableName) ?? []
+    if (served === undefined || known.some((each) => each.version === served.version)) continue
+    const { datasourceId, version: number, truncated, builtFrom } = served
+    const moment = { datasourceId, version: number, truncated, builtFrom, asOf: asOf(served) }
+    moments.set(source.tableName, [...known, { ...moment, table: tableOf(served, source) }])
   }
-  const tables = rows.map(({ name, rows: record, copy, parted, columns, hidden }): CatalogTable => {
-    const isHidden = (column: ColumnRecord) => hidden.includes(column.sourceKey ?? column.name)
-    const [out, shown] = [columns?.filter(isHidden) ?? [], columns?.filter((column) => !isHidden(column)) ?? []]
-    return {
-      name,
-      rows: record,
-      ...(copy !== undefined && { copy }),
-      ...(parted !== undefined && { parted }),
-      columns: shown.map(({ name: column, type }): Column => ({ name: column, type })),
-      // A table has at least one column.
-      ...(out.length > 0 && shown.length > 0 && { hiddenColumns: out.map(({ name: column }) => column) }),
-    }
-  })
+  return catalogOf({ projectId, engine: await parts.engines.engineOf(projectId) }, moments)
+}
+
+function tableOf(
+  { rows, copy, parted, columns }: WholeVersion,
+  { tableName: name, hiddenKeys }: { tableName: string; hiddenKeys: string[] },
+): CatalogTable {
+  const isHidden = (column: ColumnRecord) => hiddenKeys.includes(column.sourceKey ?? column.name)
+  const [out, shown] = [columns?.filter(isHidden) ?? [], columns?.filter((column) => !isHidden(column)) ?? []]
   return {
-    projectId,
-    engine: await parts.engines.engineOf(projectId),
-    version: catalogVersion(tables),
-    tables,
-    content: new Map(tables.map((table) => [table.name, nameOfRows(table)])),
-    asOf: new Map(rows.map((row) => [row.name, row.checkedAt ?? row.createdAt])),
-    truncated: new Set(rows.filter((row) => row.truncated).map((row) => row.name)),
+    name,
+    rows,
+    ...(copy !== undefined && { copy }),
+    ...(parted !== undefined && { parted }),
+    columns: shown.map(({ name: column, type }): Column => ({ name: column, type })),
+    // A table has at least one column.
+    ...(out.length > 0 && shown.length > 0 && { hiddenColumns: out.map(({ name: column }) => column) }),
   }
+}
+
+type VersionParts = Pick<Parts, 'store' | 'files' | 'observe'>
+
+type Served = {
+  dataObjectId: string
+  datasourceId: string
+  version: number
+  columns: ColumnRecord[] | null
+  truncated: boolean
+  createdAt: Date
+  checkedAt: Date | null
+  isLive: boolean
+  builtFrom: BuiltFrom[] | null
+}
+type Version = Served & {
+  parquetHash: string
+  nativeHash: string | null
+  load: LoadRule | null
+  deletions: Deletions | null
+}
+/** A version whose files are what they were when they were written. */
+type WholeVersion = Served & Pick<CatalogTable, 'rows' | 'copy' | 'parted'>
+
+/** How many versions back are looked at for one that is whole. */
+const maxVersionsBack = 20
+
+/** The version of each table of a project that SQL is to read. */
+function liveVersions({ store }: VersionParts, projectId: string): Promise<Version[]> {
+  return versions(store).where('rows.projectId', '=', projectId).where('rows.isLive', '=', true).execute()
+}
+
+/** How many versions of a model before the one that serves may stand in for it. */
+const maxModelsBack = 4
+
+/** Versions that models which serve were built from, and earlier ones of models, the newest first; none without models. */
+async function builtFromVersions({ store }: VersionParts, projectId: string, live: Version[]): Promise<Version[]> {
+  const models = live.flatMap(({ datasourceId, builtFrom }) => (builtFrom === null ? [] : [datasourceId]))
+  if (models.length === 0) return []
+  const past = () => versions(store).where('rows.projectId', '=', projectId).where('rows.isLive', '=', false)
+  const before = await past()
+    .where('rows.datasourceId', 'in', models)
+    .where('rows.activatedAt', 'is not', null)
+    .limit(maxModelsBack * models.length)
+    .execute()
+  const named = [...live, ...before].flatMap(({ builtFrom }) => builtFrom ?? [])
+  if (named.length === 0) return before
+  const ids = [...new Set(named.map(({ datasourceId }) => datasourceId))]
+  const keys = new Set(named.map(({ datasourceId, version }) => `${datasourceId} ${version}`))
+  const sources = await past()
+    .where('rows.datasourceId', 'in', ids)
+    .where('rows.version', 'in', [...new Set(named.map(({ version }) => version))])
+    .execute()
+  const wanted = sources.filter(({ datasourceId, version }) => keys.has(`${datasourceId} ${version}`))
+  return [...before, ...wanted].sort((left, right) => right.version - left.version)
+}
+
+/** The live version, or the last one before it that served and is whole; where none is, the live one, whose reads fail. */
+async function lastWhole(parts: VersionParts, live: Version): Promise<WholeVersion> {
+  const found = await whole(parts, live)
+  if (found !== undefined) return found
+  const before = versions(parts.store)
+    .where('rows.datasourceId', '=', live.datasourceId)
+    .where('rows.version', '<', live.version)
+    // One that was held was never fit to serve.
+    .where('rows.activatedAt', 'is not', null)
+    .limit(maxVersionsBack)
+  for (const version of await before.execute()) {
+    const older = await whole(parts, version)
+    if (older !== undefined) return older
+  }
+  return (await partedVersion(parts, live)) ?? { ...live, rows: { hash: live.parquetHash, format: 'parquet' } }
+}
+
+function versions({ db }: Database) {
+  return db
+    .selectFrom('dataObjects as rows')
+    .leftJoin('dataObjects as native', (join) =>
+      join
+        .onRef('native.datasourceId', '=', 'rows.datasourceId')
+        .onRef('native.version', '=', 'rows.version')
+        .on('native.kind', '=', 'prepared'),
+    )
+    .select([
+      'rows.id as dataObjectId',
+      'rows.datasourceId',
+      'rows.version',
+      'rows.fileHash as parquetHash',
+      'native.fileHash as nativeHash',
+      'rows.columns',
+      'rows.truncated',
+      'rows.createdAt',
+      'rows.checkedAt',
+      'rows.load',
+      'rows.deletions',
+      'rows.isLive',
+      'rows.builtFrom',
+    ])
+    .where('rows.kind', '=', 'response_data')
+    .orderBy('rows.datasourceId')
+    .orderBy('rows.version', 'desc')
+}
+
+/** The copy for speed where it is whole, else the record it was made from. */
+async function whole(parts: VersionParts, version: Version): Promise<WholeVersion | undefined> {
+  if (version.load !== null) return wholeParts(parts, version)
+  const { files, observe } = parts
+  const { parquetHash, nativeHash, ...served } = version
+  const rows = { hash: parquetHash, format: 'parquet' } as const
+  if (nativeHash !== null) {
+    const copy = { hash: nativeHash, format: 'duckdb' } as const
+    if (await files.isIntact(copy)) return { ...served, rows, copy }
+    observe({ kind: 'fault', where: 'data files', error: damaged(version, 'its copy for speed', nativeHash) })
+  }
+  if (await files.isIntact(rows)) return { ...served, rows }
+  observe({ kind: 'fault', where: 'data files', error: damaged(version, 'its rows', parquetHash) })
+  return undefined
+}
+
+/** Null for what is one file. */
+async function partedVersion(
+  { store }: VersionParts,
+  version: Version,
+  found?: PartRecord[],
+): Promise<WholeVersion | null> {
+  const { load, deletions, columns } = version
+  if (load === null) return null
+  const parts = found ?? (await readParts(store.db, [version.dataObjectId])).get(version.dataObjectId) ?? []
+  const parted = partedTable({ columns: columns ?? [], parts, deletions, load })
+  return { ...version, rows: { hash: parts[0]?.fileHash ?? version.parquetHash, format: 'parquet' }, parted }
+}
+
+/** Every part as its copy or as itself, and what says which of their rows are past. */
+async function wholeParts(parts: VersionParts, version: Version): Promise<WholeVersion | undefined> {
+  const { store, files, observe } = parts
+  const fault = (what: string, hash: string) =>
+    observe({ kind: 'fault', where: 'data files', error: damaged(version, what, hash) })
+  const { deletions } = version
+  if (deletions !== null && !(await files.isIntact({ hash: deletions.hash, format: 'parquet' }))) {
+    fault('the list of its past rows', deletions.hash)
+    return undefined
+  }
+  const found: PartRecord[] = []
+  for (const part of (await readParts(store.db, [version.dataObjectId])).get(version.dataObjectId) ?? []) {
+    const hasNative = part.nativeHash !== null && (await files.isIntact({ hash: part.nativeHash, format: 'duckdb' }))
+    if (part.nativeHash !== null && !hasNative) fault('the copy for speed of a part', part.nativeHash)
+    if (!hasNative && !(await files.isIntact({ hash: part.fileHash, format: 'parquet' }))) {
+      fault('a part of its rows', part.fileHash)
+      return undefined
+    }
+    found.push(hasNative ? part : { ...part, nativeHash: null })
+  }
+  return (await partedVersion(parts, version, found)) ?? undefined
+}
+
+function damaged({ datasourceId, version }: Version, what: string, hash: string): Error {
+  return new Error(
+    `Version ${version} of ${datasourceId}: ${what} (${hash}) is damaged or gone. What is whole is served; a refresh brings a new version.`,
+  )
 }

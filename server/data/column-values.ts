@@ -1,6 +1,9 @@
 import type { Database } from '../store/index.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
 
+/** Rarer values than so many are not kept: a column of as many may have others. */
+export const valuesPerColumn = 1_000
+
 /**
  * The distinct values of columns as the last refresh of each table found them, the most frequent first. Columns are
  * named `table.column`; one that has no values is not in the answer.

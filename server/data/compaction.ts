@@ -3,9 +3,9 @@ import { Failure } from '../failure.ts'
 import type { Database, Deletions } from '../store/index.ts'
 import { dataChanged, type Catalogs } from './catalogs.ts'
 import { nativeCopy } from './dataline.ts'
-import type { Files } from '../files/stored-files.ts'
+import type { Files } from '../files/index.ts'
 import { dropUnusedParts, insertPart, partedTable, setParts, type PartRecord } from './parts.ts'
-import type { TableBuilder } from '../engine/table-builder.ts'
+import type { TableBuilder } from '../engine/index.ts'
 import { liveDataVersion } from './versions.ts'
 
 type Parts = { store: Database; files: Files; builder: TableBuilder; catalogs: Catalogs }
@@ -54,7 +54,7 @@ export async function compactTable(
     if (rowCount !== expected - gone)
       throw new Failure('internal_error', { message: `${expected - gone} rows went in and ${rowCount} came out` })
     const file = await app.files.keep(paths.part, 'parquet')
-    const kept = past === null ? null : { ...past, ...(await app.files.keep(paths.past, 'parquet')) }
+    const stored = past === null ? null : { ...past, ...(await app.files.keep(paths.past, 'parquet')) }
     // Made before it is needed: no read meets the new file without it.
     const native =
       from === 0 ? await nativeCopy(app, { hash: file.hash, format: 'parquet' }, { signal, isHeavy: true }) : null
@@ -80,8 +80,8 @@ export async function compactTable(
         .updateTable('dataObjects')
         .set({
           fileHash: file.hash,
-          sizeBytes: kept?.sizeBytes ?? 0,
-          deletions: kept === null ? null : JSON.stringify(kept),
+          sizeBytes: stored?.sizeBytes ?? 0,
+          deletions: stored === null ? null : JSON.stringify(stored),
         })
         .where('id', '=', dataObjectId)
         .execute()

@@ -1,15 +1,14 @@
+import { valuesPerColumn } from './column-values.ts'
 import { rm } from 'node:fs/promises'
 import type { Transaction } from 'kysely'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
-import type { ColumnRecord, Tables, Database } from '../store/index.ts'
+import { lockProjectForQuota, type ColumnRecord, type Tables, type Database } from '../store/index.ts'
 import { dataChanged, type Catalogs } from './catalogs.ts'
-import type { DistinctValues, Profile } from '../engine/executor/socket/protocol.ts'
+import type { DistinctValues, Profile, CallLimits, TableBuilder } from '../engine/index.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
-import type { KeptFile, Files, StoredFile } from '../files/stored-files.ts'
-import type { CallLimits } from '../engine/executor-engine.ts'
-import { dropUnusedParts, readParts } from './parts.ts'
-import type { TableBuilder } from '../engine/table-builder.ts'
+import type { StoredCopy, Files, StoredFile } from '../files/index.ts'
+import { dropUnusedParts, readParts, type PartRecord } from './parts.ts'
 
 type DatalineApp = {
   store: Database
@@ -26,94 +25,56 @@ type Work = {
   progress: (fraction: number) => void
 }
 
-/** Enough for a form to offer and a question to match; beyond it a column is text, not a choice. */
-const valuesPerColumn = 1_000
 /** Bounds what one answer of the engine holds. */
 const columnsAtOnce = 100
 /** Longer ones are prose: nobody types them in a question. */
 const maxValue = 200
-/** What has more of either takes long to prepare, and lets smaller tables pass. */
+/** A table with more columns or cells takes long to prepare, and lets smaller ones pass. */
 const lightColumns = 500
 const lightBytes = 67_108_864
 
 /**
  * Makes fetched rows ready to serve: a profile of every column, a native copy that answers faster than Parquet, and
- * the values of text columns that questions are matched with. May be run again after a crash at any point.
+ * the values of text columns that questions are matched with. Of an incremental table the first part is prepared so,
+ * once. Later parts are small and read as they are; their values join the known ones, and the profile stays that of the
+ * last full look, until parts are compacted. May be run again after a crash at any point.
  */
-export async function buildDataline(app: DatalineApp, work: Work): Promise<void> {
-  const { job, signal, progress } = work
+export async function buildDataline(app: DatalineApp, { job, signal, progress }: Work): Promise<void> {
   const object = await findRows(app, String(job.input['data_object_id']))
   // Its version was deleted while the job waited.
   if (object === undefined) return
-  if (object.load !== null) {
-    await prepareParts(app, work, object)
-    return
-  }
-  const rows: StoredFile = { hash: object.fileHash, format: 'parquet' }
-  const limits = { signal, isHeavy: isHeavy(object) }
-  const profile = await app.builder.profile(rows, limits)
-  progress(0.4)
-  const values = await collectValues(app, limits, { rows, texts: textColumns(profile) })
-  progress(0.6)
-  const kept = await nativeCopy(app, rows, limits)
-  progress(0.9)
-  signal.throwIfAborted()
-  await app.store.db.transaction().execute(async (transaction) => {
-    await transaction
-      .updateTable('dataObjects')
-      .set({ profile: JSON.stringify(profile) })
-      .where('id', '=', object.id)
-      .execute()
-    if (kept !== null) await recordPrepared(transaction, object, kept)
-    if (await bringsValues(transaction, object)) await replaceValues(transaction, object.datasourceId, values)
-    const keepVersions = await app.datasources.keepVersions(transaction, object.datasourceId)
-    await dropOldVersions(transaction, object.datasourceId, keepVersions ?? 1)
-    await app.store.notify(transaction, dataChanged, object.projectId)
-  })
-  app.catalogs.forget(object.projectId)
-}
-
-/**
- * Of a table that is loaded bit by bit: the same for its first part, once. What came since is small and read as it is;
- * its values join those that are known, and the profile stays that of the last time all of it was looked at, until
- * parts are put together.
- */
-async function prepareParts(app: DatalineApp, { signal, progress }: Work, object: Rows): Promise<void> {
-  const parts = (await readParts(app.store.db, [object.id])).get(object.id) ?? []
+  const parts = object.load === null ? [] : ((await readParts(app.store.db, [object.id])).get(object.id) ?? [])
   const [first] = parts
-  if (first === undefined) return
+  if (object.load !== null && first === undefined) return
   const limits = { signal, isHeavy: isHeavy(object) }
-  const firstRows: StoredFile = { hash: first.fileHash, format: 'parquet' }
-  const isWhole = parts.length === 1 && object.deletions === null
+  const isWhole = object.load === null || (parts.length === 1 && object.deletions === null)
+  const firstRows: StoredFile = { hash: (first ?? object).fileHash, format: 'parquet' }
   const profile = isWhole ? await app.builder.profile(firstRows, limits) : null
   progress(0.4)
   const brought = parts.find(({ loads }) => loads.length === 1 && loads[0] === object.version)
   const texts = profile === null ? textsOf(brought?.columns ?? []) : textColumns(profile)
-  const rows: StoredFile = { hash: (isWhole ? first : (brought ?? first)).fileHash, format: 'parquet' }
-  const values = texts.length === 0 ? [] : await collectValues(app, limits, { rows, texts })
+  const rows: StoredFile = isWhole ? firstRows : { hash: (brought ?? first ?? object).fileHash, format: 'parquet' }
+  const values = await collectValues(app, limits, { rows, texts })
   progress(0.6)
-  const kept = first.nativeHash === null ? await nativeCopy(app, firstRows, limits) : null
+  const hasCopy = first !== undefined && first.nativeHash !== null
+  const nativeFile = hasCopy ? null : await nativeCopy(app, firstRows, limits)
   progress(0.9)
   signal.throwIfAborted()
   await app.store.db.transaction().execute(async (transaction) => {
+    await lockProjectForQuota(transaction, object.projectId)
     const shown = profile ?? (await profileBefore(transaction, object))
-    // A job that is repeated finds its own, and counts no value twice.
-    const isFirst = object.profile === null
     await transaction
       .updateTable('dataObjects')
       .set({ profile: shown === null ? null : JSON.stringify(shown) })
       .where('id', '=', object.id)
       .execute()
-    if (kept !== null) {
-      const copy = { nativeHash: kept.hash, nativeBytes: kept.sizeBytes }
-      await transaction.updateTable('dataParts').set(copy).where('id', '=', first.id).execute()
-    }
-    if (await bringsValues(transaction, object)) {
-      if (isWhole) await replaceValues(transaction, object.datasourceId, values)
-      else if (isFirst) await addValues(transaction, object.datasourceId, values)
+    if (nativeFile !== null) await recordCopy(transaction, { object, first }, nativeFile)
+    // A job that is repeated finds its own profile, and counts no value of a part twice.
+    if ((isWhole || object.profile === null) && (await bringsValues(transaction, object))) {
+      await writeValues(transaction, object.datasourceId, { collected: values, replaces: isWhole })
     }
     const keepVersions = await app.datasources.keepVersions(transaction, object.datasourceId)
-    await dropOldVersions(transaction, object.datasourceId, keepVersions ?? 1)
+    await dropOldVersions(transaction, object, keepVersions ?? 1)
     await app.store.notify(transaction, dataChanged, object.projectId)
   })
   app.catalogs.forget(object.projectId)
@@ -148,7 +109,7 @@ export async function nativeCopy(
   app: Pick<DatalineApp, 'files' | 'builder'>,
   rows: StoredFile,
   limits: CallLimits,
-): Promise<KeptFile | null> {
+): Promise<StoredCopy | null> {
   const nativePath = app.files.temporaryPath('duckdb')
   try {
     await app.builder.buildNative({ rows, nativePath }, limits)
@@ -196,7 +157,17 @@ async function collectValues(
   return collected
 }
 
-async function recordPrepared(transaction: Transaction<Tables>, rows: Rows, kept: KeptFile): Promise<void> {
+/** The copy of a part is the part's own, that of a table in one file a data object. */
+async function recordCopy(
+  transaction: Transaction<Tables>,
+  { object: rows, first }: { object: Rows; first: PartRecord | undefined },
+  nativeFile: StoredCopy,
+): Promise<void> {
+  if (first !== undefined) {
+    const copy = { nativeHash: nativeFile.hash, nativeBytes: nativeFile.sizeBytes }
+    await transaction.updateTable('dataParts').set(copy).where('id', '=', first.id).execute()
+    return
+  }
   const prepared = await transaction
     .insertInto('dataObjects')
     .values({
@@ -206,14 +177,14 @@ async function recordPrepared(transaction: Transaction<Tables>, rows: Rows, kept
       kind: 'prepared',
       format: 'duckdb',
       version: rows.version,
-      fileHash: kept.hash,
-      sizeBytes: kept.sizeBytes,
+      fileHash: nativeFile.hash,
+      sizeBytes: nativeFile.sizeBytes,
       rowCount: rows.rowCount,
     })
     .onConflict((conflict) =>
       conflict
         .columns(['datasourceId', 'kind', 'version'])
-        .doUpdateSet({ fileHash: kept.hash, sizeBytes: kept.sizeBytes }),
+        .doUpdateSet({ fileHash: nativeFile.hash, sizeBytes: nativeFile.sizeBytes }),
     )
     .returning('id')
     .executeTakeFirst()
@@ -247,39 +218,16 @@ async function bringsValues(transaction: Transaction<Tables>, rows: Rows): Promi
   return later === undefined
 }
 
-/** The values of the data that serves replace those before, column by column and then whatever column is gone. */
-async function replaceValues(
+/** Values of the data that serves replace those before, or join them: the rarest beyond what a column may have go then. */
+async function writeValues(
   transaction: Transaction<Tables>,
   datasourceId: string,
-  collected: ColumnValues[],
+  { collected, replaces }: { collected: ColumnValues[]; replaces: boolean },
 ): Promise<void> {
-  await transaction.deleteFrom('columnValues').where('datasourceId', '=', datasourceId).execute()
-  for (const { column, values } of collected) {
-    if (values.length === 0) continue
-    await transaction
-      .insertInto('columnValues')
-      .values(
-        values.map(({ value, count }) => ({
-          datasourceId,
-          columnName: column,
-          value,
-          occurrences: count,
-        })),
-      )
-      .execute()
-  }
-}
-
-/** Values of rows that joined those that serve. The rarest beyond what a column may have go. */
-async function addValues(
-  transaction: Transaction<Tables>,
-  datasourceId: string,
-  collected: ColumnValues[],
-): Promise<void> {
+  if (replaces) await transaction.deleteFrom('columnValues').where('datasourceId', '=', datasourceId).execute()
   const rows = collected.flatMap(({ column, values }) =>
     values.map(({ value, count }) => ({ datasourceId, columnName: column, value, occurrences: count })),
   )
-  if (rows.length === 0) return
   for (let at = 0; at < rows.length; at += valuesPerColumn) {
     await transaction
       .insertInto('columnValues')
@@ -291,6 +239,7 @@ async function addValues(
       )
       .execute()
   }
+  if (replaces) return
   for (const { column } of collected) {
     const own = transaction
       .selectFrom('columnValues')
@@ -307,10 +256,29 @@ async function addValues(
   }
 }
 
-/** Keeps as many versions as the datasource says, and the one that serves; the files go with the next sweep. */
+/** The versions of a datasource that models which serve were built from. A project that is locked builds no further. */
+export async function modelsBuiltFrom(
+  transaction: Transaction<Tables>,
+  { projectId, datasourceId }: { projectId: string; datasourceId: string },
+): Promise<Set<number>> {
+  const models = await transaction
+    .selectFrom('dataObjects')
+    .select('builtFrom')
+    .where('projectId', '=', projectId)
+    .where('isLive', '=', true)
+    .where('builtFrom', 'is not', null)
+    .execute()
+  const named = models.flatMap(({ builtFrom }) => builtFrom ?? [])
+  return new Set(named.flatMap((each) => (each.datasourceId === datasourceId ? [each.version] : [])))
+}
+
+/**
+ * Keeps as many versions as the datasource says, the one that serves and those that models were built from; the files go
+ * with the next sweep.
+ */
 async function dropOldVersions(
   transaction: Transaction<Tables>,
-  datasourceId: string,
+  { projectId, datasourceId }: { projectId: string; datasourceId: string },
   keepVersions: number,
 ): Promise<void> {
   const versions = await transaction
@@ -323,11 +291,12 @@ async function dropOldVersions(
   const oldest = versions[keepVersions - 1]?.version
   if (oldest === undefined) return
   const live = versions.find((each) => each.isLive)?.version ?? oldest
+  const builtIn = await modelsBuiltFrom(transaction, { projectId, datasourceId })
   const gone = await transaction
     .deleteFrom('dataObjects')
     .where('datasourceId', '=', datasourceId)
     .where('version', '<', oldest)
-    .where('version', '<>', live)
+    .where('version', 'not in', [live, ...builtIn])
     .returning('id')
     .execute()
   if (gone.length === 0) return

@@ -10,4 +10,6 @@ export type DatasourceDirectory = {
   ofProject(projectId: string): Promise<Map<string, { name: string; tableName: string; hiddenKeys: string[] }>>
   /** How many versions of its data one keeps; undefined where it is gone. */
   keepVersions(transaction: Transaction<Tables>, datasourceId: string): Promise<number | undefined>
+  /** Table that SQL reads its data as; undefined where it is gone. */
+  tableName(transaction: Transaction<Tables>, datasourceId: string): Promise<string | undefined>
 }

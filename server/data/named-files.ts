@@ -1,5 +1,5 @@
-import type { DatabaseSnapshot } from '../store/index.ts'
-import type { StoredFile } from '../files/stored-files.ts'
+import type { Files, StoredFile } from '../files/index.ts'
+import { takeLease, type Database, type DatabaseSnapshot } from '../store/index.ts'
 
 /**
  * The files that rows name, here or at the moment of a snapshot. Of a version in parts the parts are named, and what says
@@ -18,4 +18,14 @@ export async function namedFiles({
      union select copy_hash, 'parquet' from iceberg.trino_tables where copy_hash is not null`,
   )
   return rows
+}
+
+/** Removes files that no data object names: left by crashes, or of versions that were let go. */
+export async function sweepFiles(app: { store: Database; files: Files }): Promise<number> {
+  // One of several replicas sweeps the files that they share.
+  await using lease = await takeLease(app.store, 'sweep of files')
+  const unfinished = await app.files.sweepUnfinished()
+  if (lease === undefined) return unfinished
+  const named = await namedFiles({ client: app.store.pool })
+  return unfinished + (await app.files.sweep(new Set(named.map(({ hash }) => hash))))
 }

@@ -1,54 +1,46 @@
 import { Readable } from 'node:stream'
-import type { Transaction } from 'kysely'
+import type { Selectable, Transaction } from 'kysely'
 import { recordAct, requireRole, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
 import {
-  pageAfter,
-  type ColumnRecord,
-  type Deletions,
-  type Drift,
-  type HeldBecause,
+  lockProjectForQuota,
+  newestFirst,
   type LoadRule,
   type Page,
   type Database,
   type Tables,
 } from '../store/index.ts'
 import { dataChanged, type Catalogs } from './catalogs.ts'
-import { nameOfRows, type Catalog } from '../engine/catalog.ts'
-import type { Column, Profile, ReadFormat, SlotValue } from '../engine/executor/socket/protocol.ts'
-import type { FileFormat, Files } from '../files/stored-files.ts'
+import {
+  nameOfRows,
+  type Catalog,
+  type Column,
+  type Profile,
+  type ReadFormat,
+  type SlotValue,
+  type QueryEngine,
+} from '../engine/index.ts'
+import type { Files } from '../files/index.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
-import { deployedReaders, touchedBy, type DeployedQueries } from './readers.ts'
+import { deployedReaders, touchedBy, type DeployedQueries, type TableModels } from './readers.ts'
+import { modelsBuiltFrom } from './dataline.ts'
 import { dropUnusedParts, partBytes, partedTable, readParts } from './parts.ts'
 import { liveDataVersion } from './versions.ts'
 import { wishedRows, type RowsWish } from './wished-rows.ts'
-import type { QueryEngine } from '../engine/query-engine.ts'
 import type { Config } from '../config.ts'
 
-export type DataObject = {
-  id: string
-  kind: 'request_config' | 'response_data' | 'prepared' | 'rejected_values'
-  format: FileFormat
-  datasourceId: string
-  datasourceName: string
-  tableName: string
-  version: number
-  rowCount: number | null
-  /** Names the file; not for callers. */
-  fileHash: string
-  sizeBytes: number
-  columns: ColumnRecord[] | null
-  drift: Drift | null
-  truncated: boolean
-  isLive: boolean
-  heldBecause: HeldBecause | null
-  /** How many values of which column were no such values and became null. */
-  rejected: Record<string, number> | null
-  /** How its rows were loaded, where they are in parts. */
-  load: LoadRule | null
-  deletions: Deletions | null
-  createdAt: Date
-}
+export type DataObject = Omit<
+  Selectable<Tables['dataObjects']>,
+  | 'projectId'
+  | 'activatedAt'
+  | 'warnings'
+  | 'profile'
+  | 'newRows'
+  | 'lastValue'
+  | 'validators'
+  | 'checkedAt'
+  | 'builtFrom'
+> & { datasourceName: string; tableName: string }
 
 /** One object, with what only a closer look shows. */
 export type DescribedObject = DataObject & {
@@ -67,16 +59,11 @@ export async function listObjects(
 ): Promise<Page<DataObject>> {
   await requireRole(app, caller, input.projectId, 'viewer')
   const { datasourceId } = input
-  const page = await pageAfter(
-    (after, limit) =>
-      selectObjects(app, input.projectId)
-        .$if(datasourceId !== undefined, (query) => query.where('datasourceId', '=', datasourceId ?? ''))
-        .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
-        .orderBy('id', 'desc')
-        .limit(limit)
-        .execute(),
+  const page = await newestFirst(
+    selectObjects(app, input.projectId).$if(datasourceId !== undefined, (query) =>
+      query.where('datasourceId', '=', datasourceId ?? ''),
+    ),
     input,
-    (object) => object.id,
   )
   return { ...page, items: await withSources(app, input.projectId, page.items) }
 }
@@ -267,12 +254,18 @@ function loadLabel({ loads, rowCount }: { loads: number[]; rowCount: number }): 
   return `load ${first === last ? first : `${first} to ${last}`}: ${rowCount} rows`
 }
 
-/** The data of a table that a deployed query reads stays. */
+/** The data of a table that a model or a deployed query reads stays. */
 export async function refuseInUse(
-  app: { deployments: DeployedQueries },
+  app: { store: Pick<Database, 'db'>; deployments: DeployedQueries; models: TableModels },
   projectId: string,
   tableName: string,
 ): Promise<void> {
+  const models = await app.models.readersOf(app.store.db, { projectId, tableName })
+  if (models.length > 0) {
+    const names = models.map(({ name }) => name).join(', ')
+    const message = `Models read the table ${tableName}: ${names}. Change or delete them first.`
+    throw new Failure('conflict', { reason: 'in_use', message })
+  }
   const readers = await deployedReaders(app.deployments, projectId, tableName)
   if (readers.length === 0) return
   const names = readers.map((reader) => `${reader.name} (${reader.environments.join(', ')})`).join(', ')
@@ -287,7 +280,7 @@ export async function refuseInUse(
  * nothing deployed reads the table; the newest that served before it then serves again.
  */
 export async function deleteObject(
-  app: DataApp & { catalogs: Catalogs },
+  app: DataApp & { catalogs: Catalogs; models: TableModels },
   caller: Caller,
   input: { projectId: string; objectId: string },
 ): Promise<void> {
@@ -297,6 +290,10 @@ export async function deleteObject(
   const isLive = object.version === live?.version
   if (isLive) await refuseInUse(app, input.projectId, object.tableName)
   await app.store.db.transaction().execute(async (transaction) => {
+    await lockProjectForQuota(transaction, input.projectId)
+    const of = { projectId: input.projectId, datasourceId: object.datasourceId }
+    const builtIn = await modelsBuiltFrom(transaction, of)
+    if (builtIn.has(object.version)) throw builtInto(object)
     const kin = await transaction
       .deleteFrom('dataObjects')
       .where('datasourceId', '=', object.datasourceId)
@@ -310,6 +307,7 @@ export async function deleteObject(
       .execute()
     await dropUnusedParts(transaction, object.datasourceId)
     if (isLive) await serveNewestServed(transaction, object.datasourceId)
+    if (isLive) await app.models.sourceChanged(transaction, of)
     await recordAct(transaction, caller, {
       action: 'data_object.deleted',
       target: object.id,
@@ -319,6 +317,13 @@ export async function deleteObject(
     await app.store.notify(transaction, dataChanged, input.projectId)
   })
   app.catalogs.forget(input.projectId)
+}
+
+function builtInto({ tableName, version }: DataObject): Failure {
+  return new Failure('conflict', {
+    reason: 'in_use',
+    message: `A model that serves was built from version ${version} of ${tableName}. Rebuild the model first.`,
+  })
 }
 
 async function serveNewestServed(transaction: Transaction<Tables>, datasourceId: string): Promise<void> {

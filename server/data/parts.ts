@@ -1,9 +1,8 @@
 import type { Transaction } from 'kysely'
 import { newId } from '../ids.ts'
 import type { ColumnRecord, Database, Deletions, LoadRule, Tables } from '../store/index.ts'
-import type { PartedTable } from '../engine/catalog.ts'
-import type { Column } from '../engine/executor/socket/protocol.ts'
-import type { FileFormat, KeptFile, StoredFile } from '../files/stored-files.ts'
+import type { PartedTable, Column } from '../engine/index.ts'
+import type { FileFormat, StoredCopy, StoredFile } from '../files/index.ts'
 
 /** An immutable file of rows, of which a version of a table that is loaded bit by bit has several. */
 export type PartRecord = {
@@ -17,7 +16,7 @@ export type PartRecord = {
   nativeHash: string | null
 }
 
-/** What a version consists of. */
+/** Parts of a version. */
 export type PartedVersion = {
   columns: ColumnRecord[]
   parts: PartRecord[]
@@ -45,11 +44,11 @@ export async function readParts(db: Database['db'], dataObjectIds: string[]): Pr
 
 /** A new part, within the transaction of the version that first names it. */
 export type NewPart = {
-  file: KeptFile
+  file: StoredCopy
   rowCount: number
   columns: ColumnRecord[]
   loads: number[]
-  native?: KeptFile | null
+  native?: StoredCopy | null
 }
 
 export async function insertPart(
@@ -101,8 +100,16 @@ export async function dropUnusedParts(transaction: Transaction<Tables>, datasour
 
 const keyOf = ({ name, sourceKey = name }: ColumnRecord): string => sourceKey
 
+/** The files of a part: a part of a load that is not stored yet has no more. */
+export type PartFiles = Pick<PartRecord, 'fileHash' | 'columns' | 'nativeHash'>
+
 /** A version by its files. A column is the same in every part by its key in the answer. */
-export function partedTable({ columns, parts, deletions, load }: PartedVersion): PartedTable {
+export function partedTable({
+  columns,
+  parts,
+  deletions,
+  load,
+}: Omit<PartedVersion, 'parts'> & { parts: PartFiles[] }): PartedTable {
   const plain = ({ name, type }: ColumnRecord): Column => ({ name, type })
   const key = keyColumns(columns, load)
   return {
@@ -134,12 +141,12 @@ function keyColumns(columns: ColumnRecord[], { primaryKey }: LoadRule): string[]
 /** The columns of a table once rows with others have joined it: none goes, and each is as wide as it came to be. */
 export function joinedColumns(before: ColumnRecord[], brought: ColumnRecord[]): ColumnRecord[] {
   const now = new Map(brought.map((column) => [keyOf(column), column]))
-  const kept = before.map((column) => {
+  const existing = before.map((column) => {
     const next = now.get(keyOf(column))
     now.delete(keyOf(column))
     return next === undefined || next.untyped === true ? { ...column, ...(next && { name: next.name }) } : next
   })
-  return [...kept, ...now.values()]
+  return [...existing, ...now.values()]
 }
 
 /** Bytes of a version with all its parts, which others may share. */

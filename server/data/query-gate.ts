@@ -1,6 +1,5 @@
-import type { PartedTable } from '../engine/catalog.ts'
-import type { Column } from '../engine/executor/socket/protocol.ts'
-import type { StoredFile } from '../files/stored-files.ts'
+import type { PartedTable, Column } from '../engine/index.ts'
+import type { StoredFile } from '../files/index.ts'
 
 /** A deployed query that a change of a table would break, and how. */
 export type BrokenQuery = { name: string; environments: string[]; message: string }

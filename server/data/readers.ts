@@ -1,4 +1,5 @@
-import type { Drift } from '../store/index.ts'
+import type { Transaction } from 'kysely'
+import type { Database, Drift, Tables } from '../store/index.ts'
 
 /** A port: the deployed queries of a project, by name, with the columns that each reads of which table. */
 export type DeployedQueries = {
@@ -7,10 +8,18 @@ export type DeployedQueries = {
   ): Promise<Array<{ queryId: string; name: string; environment: string; tables: Record<string, string[]> }>>
 }
 
+/** A port: the models of a project, which `server/models` knows. */
+export type TableModels = {
+  /** Models whose statement reads a table. */
+  readersOf(db: Database['db'], of: { projectId: string; tableName: string }): Promise<Array<{ name: string }>>
+  /** Another version of a table serves: what is built from it is built again. Commits with the change. */
+  sourceChanged(transaction: Transaction<Tables>, source: { projectId: string; datasourceId: string }): Promise<void>
+}
+
 /** A query that is deployed and reads a table, with the columns that it reads of it. */
 export type TableReader = { queryId: string; name: string; environments: string[]; columns: string[] }
 
-/** Who would notice if a table went away or changed. */
+/** Deployed queries that read a table: they would notice if it went away or changed. */
 export async function deployedReaders(
   deployments: DeployedQueries,
   projectId: string,

@@ -1,31 +1,17 @@
+import type { Value } from '../../api/wire-codec.ts'
+import type { dataVersion } from '../../api/data.ts'
 import type { Transaction } from 'kysely'
 import { recordAct, requireRole, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
-import { pageAfter, type Database, type HeldBecause, type LoadRule, type Page, type Tables } from '../store/index.ts'
+import { pageAfter, type Database, type HeldBecause, type Page, type Tables } from '../store/index.ts'
 import { dataChanged, type Catalogs } from './catalogs.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
+import type { TableModels } from './readers.ts'
 import { readParts, type PartRecord } from './parts.ts'
 import { endLive } from './versions.ts'
 
 /** One load of a table. `superseded`: it served once, or was passed over, and may serve again. */
-export type DataVersion = {
-  version: number
-  status: 'live' | 'held' | 'superseded'
-  heldBecause: HeldBecause | null
-  dataObjectId: string
-  rowCount: number
-  newRows: number
-  mode: LoadRule['mode']
-  /** The versions whose loads brought its rows, where it was loaded bit by bit. */
-  loads: number[]
-  parts: number
-  lastValue: string | null
-  checkedAt: Date | null
-  truncated: boolean
-  rejected: Record<string, number> | null
-  activatedAt: Date | null
-  createdAt: Date
-}
+export type DataVersion = Value<typeof dataVersion>
 
 type Parts = { store: Database }
 type OfDatasource = { projectId: string; datasourceId: string }
@@ -66,7 +52,7 @@ type Prepare = (
  * not let in what never did.
  */
 export async function activateVersion(
-  app: Parts & { catalogs: Catalogs; now: () => number; prepare: Prepare },
+  app: Parts & { catalogs: Catalogs; models: TableModels; now: () => number; prepare: Prepare },
   caller: Caller,
   input: OfDatasource & { version: number; served: boolean },
 ): Promise<DataVersion> {
@@ -82,6 +68,7 @@ export async function activateVersion(
     const serving = { isLive: true, activatedAt }
     await transaction.updateTable('dataObjects').set(serving).where('id', '=', row.id).execute()
     await app.prepare(transaction, { projectId, datasourceId, dataObjectId: row.id })
+    await app.models.sourceChanged(transaction, { projectId, datasourceId })
     await recordAct(transaction, caller, {
       action: 'data_version.activated',
       target: datasourceId,
@@ -164,7 +151,7 @@ function selectVersions(db: Database['db'], { projectId, datasourceId }: OfDatas
   return db
     .selectFrom('dataObjects')
     .select(['id', 'version', 'isLive', 'activatedAt', 'heldBecause', 'rowCount', 'truncated', 'rejected', 'createdAt'])
-    .select(['newRows', 'load', 'lastValue', 'checkedAt'])
+    .select(['warnings', 'newRows', 'load', 'lastValue', 'checkedAt'])
     .where('projectId', '=', projectId)
     .where('datasourceId', '=', datasourceId)
     .where('kind', '=', 'response_data')
@@ -179,6 +166,7 @@ function versionOf(row: Row, parts: PartRecord[] = []): DataVersion {
     version: row.version,
     status: row.isLive ? 'live' : isHeld ? 'held' : 'superseded',
     heldBecause: row.heldBecause,
+    warnings: row.warnings ?? [],
     dataObjectId: row.id,
     rowCount,
     newRows: row.newRows ?? rowCount,

@@ -1,6 +1,7 @@
 import { newId } from '../ids.ts'
 import type { Transaction } from 'kysely'
 import type {
+  BuiltFrom,
   ColumnRecord,
   CursorValue,
   Database,
@@ -8,30 +9,35 @@ import type {
   Drift,
   HeldBecause,
   LoadRule,
+  LoadWarning,
   Tables,
   Validators,
 } from '../store/index.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
-import { driftBetween } from './drift.ts'
-import type { KeptFile } from '../files/stored-files.ts'
+import { fetchTimes } from './moments.ts'
+import type { StoredCopy } from '../files/index.ts'
 import { insertPart, readParts, setParts, type PartedVersion, type PartRecord } from './parts.ts'
 
-/** What one fetch brought: the request as it was sent, without its secrets, and the rows of the answer. */
+/** Result of one fetch: the request as it was sent, without its secrets, and the rows of the answer. */
 export type FetchedVersion = {
-  request: KeptFile
-  rows: KeptFile
-  /** Of the version, which may have more rows than this load brought. */
+  request: StoredCopy
+  rows: StoredCopy
+  /** Rows of the version, which may be more than this load brought. */
   rowCount: number
   newRows: number
   columns: ColumnRecord[]
   truncated: boolean
   /** Why it must not serve; null where it may. */
   heldBecause: HeldBecause | null
+  /** Why it cannot be shown to be whole. */
+  warnings: LoadWarning[]
   /** Values that became null: where they are kept, and how many of which column. */
-  rejected: { file: KeptFile; counts: Record<string, number> } | null
+  rejected: { file: StoredCopy; counts: Record<string, number> } | null
   validators: Validators | null
-  /** Of a table that is loaded bit by bit: what it is built on, and the part that this load brings, if any. */
+  /** For an incremental table: the version it is built on, and the part that this load brings, if any. */
   parted: LoadedParts | null
+  /** Versions that a model was built from. */
+  builtFrom: BuiltFrom[] | null
 }
 
 export type LoadedParts = {
@@ -80,12 +86,14 @@ export async function insertVersion(
         truncated: fetched.truncated,
         newRows: fetched.newRows,
         validators: jsonOrNull(fetched.validators),
+        builtFrom: jsonOrNull(fetched.builtFrom),
         load: jsonOrNull(parted?.load ?? null),
         lastValue: jsonOrNull(parted?.lastValue ?? null),
         deletions: jsonOrNull(parted?.deletions ?? null),
         isLive: heldBecause === null,
         activatedAt: heldBecause === null ? at : null,
-        heldBecause: heldBecause === null ? null : JSON.stringify(heldBecause),
+        heldBecause: jsonOrNull(heldBecause),
+        warnings: jsonOrNull(fetched.warnings.length === 0 ? null : fetched.warnings),
         rejected: rejected === null ? null : JSON.stringify(rejected.counts),
       },
     ])
@@ -103,12 +111,27 @@ export async function insertVersion(
   return { dataObjectId: rows.id, version: shared.version, drift }
 }
 
+/** How the columns of a table differ from those of the version before. Null when they do not. */
+export function driftBetween(before: ColumnRecord[], after: ColumnRecord[]): Drift | null {
+  const old = new Map(before.map((column) => [column.name, column.type]))
+  const now = new Map(after.map((column) => [column.name, column.type]))
+  const drift: Drift = {
+    added: after.filter(({ name }) => !old.has(name)).map(({ name }) => name),
+    removed: before.filter(({ name }) => !now.has(name)).map(({ name }) => name),
+    changed: after.flatMap(({ name, type }) => {
+      const from = old.get(name)
+      return from === undefined || from === type ? [] : [{ name, from, to: type }]
+    }),
+  }
+  return drift.added.length + drift.removed.length + drift.changed.length === 0 ? null : drift
+}
+
 type Shared = { projectId: string; datasourceId: string; version: number }
 
 async function loadedParts(
   transaction: Transaction<Tables>,
   shared: Shared,
-  { parted, rows: file }: { parted: LoadedParts; rows: KeptFile },
+  { parted, rows: file }: { parted: LoadedParts; rows: StoredCopy },
 ): Promise<PartRecord[]> {
   if (parted.part === null) return parted.base
   const loads = [shared.version]
@@ -162,15 +185,17 @@ export type LiveData = {
   version: number
   columns: ColumnRecord[]
   rowCount: number
-  /** Of the request that brought it: the same hash is the same request. */
+  /** Hash of the request that brought it: the same hash is the same request. */
   requestHash: string | null
   truncated: boolean
+  warnings: LoadWarning[]
   /** Rows that its own load brought. */
   newRows: number
   /** Null for one file that was loaded whole. */
   parted: PartedVersion | null
   lastValue: CursorValue | null
   validators: Validators | null
+  builtFrom: BuiltFrom[] | null
 }
 
 /** The version that SQL reads; null where there is none. */
@@ -184,7 +209,8 @@ export async function liveDataVersion({ db }: Store, datasourceId: string): Prom
         .on('request.kind', '=', 'request_config'),
     )
     .select(['rows.id', 'rows.version', 'rows.columns', 'rows.rowCount', 'rows.newRows', 'rows.truncated', 'rows.load'])
-    .select(['rows.deletions', 'rows.lastValue', 'rows.validators', 'request.fileHash as requestHash'])
+    .select(['rows.deletions', 'rows.warnings', 'rows.lastValue', 'rows.validators', 'rows.builtFrom'])
+    .select('request.fileHash as requestHash')
     .where('rows.datasourceId', '=', datasourceId)
     .where('rows.isLive', '=', true)
     .executeTakeFirst()
@@ -192,9 +218,10 @@ export async function liveDataVersion({ db }: Store, datasourceId: string): Prom
   const { id: dataObjectId, load, deletions, ...rest } = row
   const columns = row.columns ?? []
   const rowCount = row.rowCount ?? 0
+  const warnings = row.warnings ?? []
   const parts = load === null ? [] : ((await readParts(db, [dataObjectId])).get(dataObjectId) ?? [])
   const parted = load === null ? null : { columns, parts, deletions, load }
-  return { ...rest, dataObjectId, columns, rowCount, newRows: row.newRows ?? rowCount, parted }
+  return { ...rest, dataObjectId, columns, rowCount, warnings, newRows: row.newRows ?? rowCount, parted }
 }
 
 async function newestVersion(db: Database['db'], datasourceId: string): Promise<number | undefined> {
@@ -217,7 +244,7 @@ export async function storedBytes(db: Database['db'], of: Kept): Promise<number>
     .$if(projectId !== undefined, (query) => query.where('projectId', '=', projectId ?? ''))
     .$if(datasourceId !== undefined, (query) => query.where('datasourceId', '=', datasourceId ?? ''))
     .$if(upToVersion !== undefined, (query) => query.where('version', '<=', upToVersion ?? 0))
-    // What serves stays, however old it is.
+    // The live version stays, however old it is.
     .$if(upToVersion !== undefined, (query) =>
       query.where('version', 'not in', (live) =>
         live
@@ -274,30 +301,28 @@ export async function noteUnchanged(
 }
 
 /** When the rows that serve were fetched, of each datasource of a project. */
-export async function fetchedAt({ db }: Store, projectId: string): Promise<Map<string, Date>> {
-  const rows = await db
-    .selectFrom('dataObjects')
-    .select(['datasourceId', 'createdAt', 'checkedAt'])
-    .where('projectId', '=', projectId)
-    .where('isLive', '=', true)
-    .execute()
-  return new Map(rows.map((row) => [row.datasourceId, row.checkedAt ?? row.createdAt]))
+export async function fetchedAt(store: Store, projectId: string): Promise<Map<string, Date>> {
+  return new Map(Array.from(await liveTables(store, projectId), ([id, live]) => [id, live.fetchedAt]))
 }
 
-/** What serves of each datasource of a project: how many rows, and when they were fetched or last found unchanged. */
-export async function liveTables(
-  { db }: Store,
-  projectId: string,
-): Promise<Map<string, { rows: number | null; fetchedAt: Date }>> {
+/** How many rows serve, what they were built from, and when they were fetched or last found unchanged. */
+type LiveTable = { version: number; rows: number | null; builtFrom: BuiltFrom[] | null; fetchedAt: Date }
+
+/** Live tables of a project by datasource. */
+export async function liveTables({ db }: Store, projectId: string): Promise<Map<string, LiveTable>> {
   const rows = await db
     .selectFrom('dataObjects')
-    .select(['datasourceId', 'rowCount', 'createdAt', 'checkedAt'])
+    .select(['datasourceId', 'version', 'rowCount', 'createdAt', 'checkedAt', 'builtFrom'])
     .where('projectId', '=', projectId)
     .where('kind', '=', 'response_data')
     .where('isLive', '=', true)
     .execute()
+  const at = fetchTimes(rows)
   return new Map(
-    rows.map((row) => [row.datasourceId, { rows: row.rowCount, fetchedAt: row.checkedAt ?? row.createdAt }]),
+    rows.map((row) => {
+      const { version, rowCount, builtFrom } = row
+      return [row.datasourceId, { version, rows: rowCount, builtFrom, fetchedAt: at(row) }]
+    }),
   )
 }
 

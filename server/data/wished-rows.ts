@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { rowFilter } from '../../api/data.ts'
-import { Failure } from '../failure.ts'
-import type { Column, SlotValue } from '../engine/executor/socket/protocol.ts'
+import { invalidField } from '../failure.ts'
+import type { Column, SlotValue } from '../engine/index.ts'
 
 export type RowFilter = z.output<typeof rowFilter>
 
@@ -54,9 +54,7 @@ function quote(name: string): string {
 function known(columns: Column[], name: string, field: string): Column {
   const column = columns.find((each) => each.name === name)
   if (column !== undefined) return column
-  throw new Failure('invalid_request', {
-    reason: 'invalid_field',
+  throw invalidField(field, 'must name a column of the table', {
     message: `There is no column ${name}. It has ${columns.map((each) => each.name).join(', ')}.`,
-    details: [{ field, message: 'must name a column of the table' }],
   })
 }

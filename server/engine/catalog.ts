@@ -1,5 +1,5 @@
 import type * as local from './executor/socket/protocol.ts'
-import type { StoredFile } from '../files/stored-files.ts'
+import type { StoredFile } from '../files/index.ts'
 
 /** The tables of a project by the content of their files. Where those lie on this machine is known to the engine alone. */
 
@@ -8,6 +8,8 @@ export type PartedTable = Omit<local.LocalPartedTable, 'parts' | 'pastPath'> & {
   parts: TablePart[]
   /** Places and positions: rows that were replaced or deleted. */
   past?: StoredFile
+  /** Columns whose values tell the rows apart; absent where rows may be alike. */
+  key?: string[]
 }
 
 type TablePart = Omit<local.TablePart, 'parquetPath' | 'nativePath'> & RowFiles
@@ -74,9 +76,9 @@ export function localTable({ rows, copy, parted, ...rest }: CatalogTable, pathOf
   }
 }
 
-export function localParts({ parts, past, ...rest }: PartedTable, pathOf: PathOf): local.LocalPartedTable {
+export function localParts({ columns, parts, past }: PartedTable, pathOf: PathOf): local.LocalPartedTable {
   return {
-    ...rest,
+    columns,
     parts: parts.map(({ rows, copy, ...part }) => ({ ...part, ...localRows({ rows, ...(copy && { copy }) }, pathOf) })),
     ...(past !== undefined && { pastPath: pathOf(past) }),
   }

@@ -4,7 +4,8 @@ import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { compileCache, programBeside } from '../process/compiled.ts'
+import { executorFlags, executorVariables } from '../../scripts/memory.mjs'
+import { compileCache, programBeside } from '../process/index.ts'
 import { createFrameReader, createFrameWriter, type Frame } from './executor/socket/frames.ts'
 import { takeRows } from './executor/socket/large-rows.ts'
 import type { ExecutorSettings, FailedHead, LeftHead } from './executor/socket/protocol.ts'
@@ -16,13 +17,6 @@ const program = fileURLToPath(programBeside(import.meta.url, 'executor/main'))
  * touches (5,000 columns: 1.3 GB); the limit on top of it is what queries can fill.
  */
 const reservedBytes = 2 * 1024 ** 3
-/**
- * The limit counts what is mapped, so what is free must not stay mapped: by itself DuckDB's allocator retains every
- * address it has ever had, and two answers of thousands of columns one after the other ran into the limit.
- */
-const allocators = { DUCKDB_JE_MALLOC_CONF: 'retain:false,narenas:1', MALLOC_ARENA_MAX: '2' }
-/** As in the service itself: V8 lets what is young grow to three times as much and keeps it, to no visible use. */
-const heapFlags = ['--max-semi-space-size=8']
 const maxStderrChars = 2_000
 /** Threads of the executor beyond one per call: opening an instance and reading a file wait for nobody's query. */
 const spareThreads = 2
@@ -59,7 +53,7 @@ export function startExecutor(
       `ulimit -d ${dataKib}; exec "$0" "$@"`,
       process.execPath,
       '--no-warnings',
-      ...heapFlags,
+      ...executorFlags,
       program,
       JSON.stringify(executorSettings),
     ],
@@ -71,7 +65,7 @@ export function startExecutor(
       env: {
         UV_THREADPOOL_SIZE: String(settings.concurrency + spareThreads),
         TZ: 'UTC',
-        ...allocators,
+        ...executorVariables,
         ...compileCache(),
       },
     },

@@ -1,36 +1,23 @@
 import { mkdir, rm } from 'node:fs/promises'
 import type { Observe } from '../observe.ts'
 import type {
-  LocalCatalog,
-  CastCall,
-  CheckCall,
-  CheckResult,
-  CompactCall,
-  Compacted,
   Column,
-  ConvertCall,
-  Converted,
-  DistinctCall,
-  DistinctValues,
   FileCall,
+  FileVerbs,
   InspectCall,
   Inspection,
+  LocalCatalog,
   LookupCall,
   LookupWritten,
-  Plan,
-  MergeCall,
-  Merged,
-  NativeCall,
-  RowsPageCall,
-  PageRows,
-  PeekCall,
-  Peeked,
-  Profile,
+  EnginePlan,
   ReadEnd,
   ReadFormat,
   ScopedCall,
+  SlotComparison,
   SlotValue,
   SqlLimits,
+  WriteTableCall,
+  WrittenTable,
 } from './executor/socket/protocol.ts'
 import { createPool } from './pool.ts'
 import { openReadStream, type ReadStream } from './read-stream.ts'
@@ -45,7 +32,7 @@ export type EngineOptions = {
   /** How long a statement that ended an executor is refused. */
   quarantineMs: number
   concurrencyPerExecutor: number
-  /** What one executor's queries may fill together. */
+  /** The memory that one executor's queries may fill together. */
   memoryBytes: number
   queueLength: number
   /** For calls that name no limit of their own. */
@@ -72,11 +59,8 @@ export type ReadInput = {
   signal?: AbortSignal
 }
 
-/**
- * A whole result: `bytes` is a JSON array of row objects (lines of them, for `ndjson`), ready to send. `together` is how
- * many calls the same execution answered.
- */
-export type ReadAnswer = ReadEnd & { columns: Column[]; bytes: Buffer; together: number }
+/** A whole result: `bytes` is a JSON array of row objects (lines of them, for `ndjson`), ready to send. */
+export type ReadAnswer = ReadEnd & { columns: Column[]; bytes: Buffer }
 
 /** Limits of one call, waiting included. */
 export type CallLimits = {
@@ -99,6 +83,8 @@ const fileConcurrency = 3
 const preparing = ''
 /** Reads at a time of which nobody waits for the answer. */
 const behindConcurrency = 2
+/** Tables of statements that are made at a time: each may fill the memory of its process. */
+const tablesAtOnce = 1
 
 /** Starts the executors. Every call names a scope (a project); reads also name the catalog of tables they may see. */
 // Over 70 lines: one method for each thing the engine does, over the same pools.
@@ -129,7 +115,7 @@ export async function openEngine(options: EngineOptions) {
     concurrency: fileConcurrency,
     background: true,
   })
-  // What is read a second time to compare it: in a process of its own, so that no caller finds a place, memory or a thread taken.
+  // Reads for comparison run in a process of their own, so that no caller finds a place, memory or a thread taken.
   const behind = createPool({
     ...shared,
     name: 'behind',
@@ -140,23 +126,49 @@ export async function openEngine(options: EngineOptions) {
     concurrency: behindConcurrency,
     background: true,
   })
+  // A statement that makes a table is its author's, and may take everything there is: it disturbs only its like.
+  const tables = createPool({
+    ...shared,
+    name: 'tables',
+    keeps: 0,
+    executors: 1,
+    spares: 0,
+    quarantineMs,
+    concurrency: tablesAtOnce,
+    background: true,
+  })
   const started = reads.opened(openTimeoutMs)
-  // Whoever waits for it is told.
+  // Everyone who waits for it gets the error.
   started.catch(() => undefined)
 
   const scoped = (scope: string, catalog: LocalCatalog, call: ScopedCall, input: CallLimits = {}): Task => {
     return { scope, catalog, call, timeoutMs: input.timeoutMs ?? options.timeoutMs, signal: input.signal }
   }
 
-  /** Nobody waits for data to be prepared, so it takes turns as one: there is always a place for rows that someone waits for. */
-  const onPrepared = <Result>(call: FileCall, limits?: CallLimits) => onFiles<Result>(preparing, call, limits)
+  type Input<Verb extends keyof FileVerbs> = FileVerbs[Verb]['input']
+  type Result<Verb extends keyof FileVerbs> = Promise<FileVerbs[Verb]['result']>
 
   /** The process for files starts with the first call that needs it. */
-  async function onFiles<Result>(scope: string, call: FileCall, limits: CallLimits = {}): Promise<Result> {
+  async function onFiles<Verb extends keyof FileVerbs>(
+    { verb, scope }: { verb: Verb; scope: string },
+    input: Input<Verb>,
+    { timeoutMs = fileTimeoutMs, signal, isHeavy = false }: CallLimits = {},
+  ): Result<Verb> {
     await files.opened(openTimeoutMs)
-    const { timeoutMs = fileTimeoutMs, signal, isHeavy = false } = limits
-    return (await files.run({ scope, catalog: null, call, timeoutMs, signal, isHeavy })).head as Result
+    const call = { verb, ...input } as FileCall
+    const { head } = await files.run({ scope, catalog: null, call, timeoutMs, signal, isHeavy })
+    return head as FileVerbs[Verb]['result']
   }
+  /** A verb on rows that somebody waits for, in the turns of their scope. */
+  const waited =
+    <Verb extends keyof FileVerbs>(verb: Verb) =>
+    (scope: string, input: Input<Verb>, limits?: CallLimits): Result<Verb> =>
+      onFiles({ verb, scope }, input, limits)
+  /** Nobody waits for data to be prepared, so it takes turns as one: there is always a place for rows that someone waits for. */
+  const prepared =
+    <Verb extends keyof FileVerbs>(verb: Verb) =>
+    (input: Input<Verb>, limits?: CallLimits): Result<Verb> =>
+      onFiles({ verb, scope: preparing }, input, limits)
 
   /**
    * Reads in parts, with back-pressure. Parts of `json` are row objects joined by commas, without brackets and without a
@@ -177,8 +189,8 @@ export async function openEngine(options: EngineOptions) {
         return collected(await stream(scope, catalog, input))
       }
       const { head, body } = await reads.run(scoped(scope, catalog, readCall(input, false), input))
-      const { columns, rowCount, truncated, elapsedMs, together } = head as Omit<ReadAnswer, 'bytes'>
-      return { columns, bytes: body, rowCount, truncated, elapsedMs, together }
+      const { columns, rowCount, truncated, elapsedMs } = head as Omit<ReadAnswer, 'bytes'>
+      return { columns, bytes: body, rowCount, truncated, elapsedMs }
     },
 
     stream,
@@ -204,6 +216,17 @@ export async function openEngine(options: EngineOptions) {
       return (await behind.run(scoped(scope, catalog, { verb: 'writeLookup', ...input }, limits))).head as LookupWritten
     },
 
+    /** The rows of a statement without slots as a Parquet file, in a process for nothing else. */
+    async writeTable(
+      scope: string,
+      catalog: LocalCatalog,
+      input: WriteTableCall,
+      limits?: CallLimits,
+    ): Promise<WrittenTable> {
+      await tables.opened(openTimeoutMs)
+      return (await tables.run(scoped(scope, catalog, { verb: 'writeTable', ...input }, limits))).head as WrittenTable
+    },
+
     /**
      * Proves that SQL is one SELECT over the catalog's tables, and says what it reads, needs and returns, without
      * running it. `read` refuses what this refuses; call this first to tell an author why.
@@ -214,73 +237,42 @@ export async function openEngine(options: EngineOptions) {
       return (await reads.run(scoped(scope, catalog, { verb: 'inspect', ...input }, limits))).head as Inspection
     },
 
+    /** How slots bound the rows of statements, told by their text alone; null for what cannot be parsed. */
+    async readComparisons(scope: string, statements: string[]): Promise<Array<SlotComparison[] | null>> {
+      const call = { verb: 'readComparisons' as const, statements }
+      const timeoutMs = options.inspectionTimeoutMs
+      const { head } = await reads.run({ scope, catalog: null, call, timeoutMs, signal: undefined })
+      return head as Array<SlotComparison[] | null>
+    },
+
     /** DuckDB's plan of a statement. */
     async explain(
       scope: string,
       catalog: LocalCatalog,
       input: { sql: string; slots: SlotValue[] },
       limits?: CallLimits,
-    ): Promise<Plan> {
+    ): Promise<EnginePlan> {
       const { head } = await reads.run(scoped(scope, catalog, { verb: 'explain', ...input }, limits))
-      return head as Plan
+      return head as EnginePlan
     },
 
-    /** Writes the rows of one page of an answer behind those of the pages before. */
-    appendPage(scope: string, input: RowsPageCall, limits?: CallLimits): Promise<PageRows> {
-      return onFiles(scope, { verb: 'appendPage', ...input }, limits)
-    },
-
-    /** The answer of an API, or NDJSON (one object a line) or CSV, to Parquet, every value kept. */
-    convert(scope: string, input: ConvertCall, limits?: CallLimits): Promise<Converted> {
-      return onFiles(scope, { verb: 'convert', ...input }, limits)
-    },
-
-    /** The beginning of what stands in a body that is packed, or no text. */
-    peek(scope: string, input: PeekCall, limits?: CallLimits): Promise<Peeked> {
-      return onFiles(scope, { verb: 'peek', ...input }, limits)
-    },
-
-    /** What of each check the rows of a Parquet file fail. */
-    checkRows(scope: string, input: CheckCall, limits?: CallLimits): Promise<CheckResult[]> {
-      return onFiles(scope, { verb: 'checkRows', ...input }, limits)
-    },
-
-    /** Brings the rows of a load into a table that is loaded bit by bit. */
-    mergeRows(scope: string, input: MergeCall, limits?: CallLimits): Promise<Merged> {
-      return onFiles(scope, { verb: 'mergeRows', ...input }, limits)
-    },
-
-    /** Several parts of a table as one. */
-    compactParts(input: CompactCall, limits?: CallLimits): Promise<Compacted> {
-      return onPrepared({ verb: 'compactParts', ...input }, limits)
-    },
-
-    /** What each column of a Parquet file holds. */
-    profile(parquetPath: string, limits?: CallLimits): Promise<Profile> {
-      return onPrepared({ verb: 'profile', parquetPath }, limits)
-    },
-
-    /** A read-optimised copy of a Parquet file, to be named as `nativePath` in a catalog. */
-    buildNative(input: NativeCall, limits?: CallLimits): Promise<{ sizeBytes: number }> {
-      return onPrepared({ verb: 'buildNative', ...input }, limits)
-    },
-
-    /** The rows of a table as one Parquet file with other types. */
-    castTable(input: CastCall, limits?: CallLimits): Promise<{ sizeBytes: number }> {
-      return onPrepared({ verb: 'castTable', ...input }, limits)
-    },
-
-    /** The values of each of some columns by frequency, at most `cap` of one. */
-    distinctValues(input: DistinctCall, limits?: CallLimits): Promise<DistinctValues[]> {
-      return onPrepared({ verb: 'distinctValues', ...input }, limits)
-    },
-
+    appendPage: waited('appendPage'),
+    convert: waited('convert'),
+    peek: waited('peek'),
+    pageValues: waited('pageValues'),
+    checkRows: waited('checkRows'),
+    mergeRows: waited('mergeRows'),
+    compactParts: prepared('compactParts'),
+    profile: prepared('profile'),
+    buildNative: prepared('buildNative'),
+    castTable: prepared('castTable'),
+    distinctValues: prepared('distinctValues'),
     /** For `/readyz`: ready while at least one executor answers reads. */
     health: () => reads.health(),
 
     /** Lets what runs finish for at most `limitMs`, then ends every executor. */
     async close(limitMs: number): Promise<void> {
-      await Promise.all([reads.close(limitMs), files.close(limitMs), behind.close(limitMs)])
+      await Promise.all([reads, files, behind, tables].map((pool) => pool.close(limitMs)))
     },
   }
 }
@@ -289,7 +281,7 @@ async function collected({ columns, chunks, end }: ReadStream): Promise<ReadAnsw
   const parts: Buffer[] = []
   for await (const { bytes } of chunks) parts.push(bytes)
   const { rowCount, truncated, elapsedMs } = end() ?? { rowCount: 0, truncated: true, elapsedMs: 0 }
-  return { columns, bytes: Buffer.concat(parts), rowCount, truncated, elapsedMs, together: 1 }
+  return { columns, bytes: Buffer.concat(parts), rowCount, truncated, elapsedMs }
 }
 
 function readCall({ sql, slots, format = 'json', maxRows, maxBytes }: ReadInput, stream: boolean): ScopedCall {

@@ -17,7 +17,7 @@ export type ExecutorsOptions = Omit<ChildSettings, 'name'> & {
   now: () => number
 }
 
-/** What the calls in a process have to do with its end. */
+/** How far the calls in a process are to blame for its end. */
 export type Blame = 'innocent' | 'suspect' | 'guilty'
 
 type Listener = {
@@ -80,10 +80,9 @@ export function createExecutors(options: ExecutorsOptions, on: Listener) {
     const tickets = [...seat.tickets.values()]
     const { outOfMemory: wasOutOfMemory, worn: wasWorn, stopped: wasStopped, resting: wasResting } = seat
     const wasReady = seat.ready || wasOutOfMemory || wasWorn
-    Object.assign(seat, { child: null, ready: false, reserved: false, groups: 0 })
+    Object.assign(seat, { child: null, ready: false, reserved: false })
     Object.assign(seat, { outOfMemory: false, worn: false, stopped: false })
     seat.tickets.clear()
-    seat.lookups.clear()
     if (wasResting) {
       // Somebody may have come for it while it ended.
       if (readyWaiters.size > 0 && !closing) start(seat)
@@ -98,7 +97,7 @@ export function createExecutors(options: ExecutorsOptions, on: Listener) {
     const replaced = tickets.length > 0 ? null : wasOutOfMemory ? 'memory_limit' : wasWorn ? 'worn' : null
     if (replaced !== null) observe({ kind: 'executor-replaced', reason: replaced })
     else observe({ kind: 'executor-lost', code, signal, calls: tickets.length, stderr })
-    // Who ends a process is refused; only where nobody was in it, starting another is what may not help.
+    // A call that ends a process explains its end; without one, starting another may not help.
     const isExplained = tickets.length > 0 || now() - seat.startedMs > respawnMs.healthyAfter
     seat.failures = wasReady && isExplained ? 0 : seat.failures + 1
     const delayMs = Math.min(respawnMs.most, respawnMs.first * 2 ** Math.min(10, Math.max(0, seat.failures - 1)))
@@ -149,9 +148,9 @@ export function createExecutors(options: ExecutorsOptions, on: Listener) {
       return
     }
     const running = seats.filter(({ ready, standby }) => ready && !standby)
-    const kept = running.toSorted((left, right) => right.known.size - left.known.size).slice(0, options.keeps)
-    if (kept.length < options.keeps) return
-    for (const seat of seats.filter((each) => each.ready && !kept.includes(each))) {
+    const survivors = running.toSorted((left, right) => right.known.size - left.known.size).slice(0, options.keeps)
+    if (survivors.length < options.keeps) return
+    for (const seat of seats.filter((each) => each.ready && !survivors.includes(each))) {
       seat.resting = true
       replace(seat)
     }

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import { catalogVersion, filesOfTable, localTable, type Catalog, type CatalogTable } from './catalog.ts'
 import type { LocalCatalog } from './executor/socket/protocol.ts'
-import type { Files, StoredFile } from '../files/stored-files.ts'
+import type { Files, StoredFile } from '../files/index.ts'
 
-/** What an executor needs for a statement: the tables, and the files that must be here meanwhile. */
+/** The needs of an executor for a statement: the tables, and the files that must be here meanwhile. */
 type LocalRead = { catalog: LocalCatalog; files: StoredFile[] }
 
 /** Statements of one catalog of which it is known what they need. */

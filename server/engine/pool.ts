@@ -3,22 +3,18 @@ import type { Frame } from './executor/socket/frames.ts'
 import { isRefusedBySystem } from './executor/socket/out-of-memory.ts'
 import type { FailedHead } from './executor/socket/protocol.ts'
 import { createExecutors, killAfterMs, type ExecutorsOptions, type Blame } from './executors.ts'
-import { createLane, type LanePlace } from '../data/lane.ts'
+import { createLane } from './lane.ts'
 import { createQuarantine } from './quarantine.ts'
-import { chooseSeat, mayRun, type Seat } from './seat.ts'
+import { chooseSeat, type Seat } from './seat.ts'
 import {
   callHead,
   cancelledError,
   catalogKey,
-  createLookups,
   failureOf,
-  isAlike,
   opensDatabase,
   overloaded,
   queryOf,
-  statementOf,
   waitedTooLong,
-  type TaskGroup,
   type Reply,
   type Task,
   type Ticket,
@@ -30,8 +26,6 @@ export type PoolOptions = ExecutorsOptions & {
   queueLength: number
 }
 
-/** Calls that are sent together. */
-const maxGroup = 32
 /** Places in each executor beyond its usual ones, where quick queries pass those that take long. */
 const expressPerExecutor = 2
 /** How soon it is seen that what runs takes long while others wait. */
@@ -51,7 +45,6 @@ export function createPool(options: PoolOptions) {
   const quarantine = createQuarantine({ forMs: options.quarantineMs, now })
   /** Calls to be tried alone: those that were in a process when it died, once more, so that only a culprit fails. */
   const suspects: Ticket<Seat>[] = []
-  const lookups = createLookups()
   let nextId = 1
   let lookingAgain: NodeJS.Timeout | null = null
 
@@ -70,9 +63,8 @@ export function createPool(options: PoolOptions) {
       ticket.onFrame?.(frame, (kind) => seat.tickets.has(ticket.id) && seat.child?.send({ id: ticket.id, kind }))
     } else if (frame.kind === 'catalogUnknown') {
       seat.known.delete(catalogKey(ticket))
-      sendCall(seat, ticket.group)
+      sendCall(seat, ticket)
     } else if (frame.kind === 'result') {
-      lookups.note(ticket, frame.head)
       quarantine.clear(ticket)
       finish(seat, ticket, { head: frame.head, body: frame.body })
     } else if (frame.kind === 'failed') {
@@ -88,10 +80,6 @@ export function createPool(options: PoolOptions) {
   /** A call whose process died under it. While it waits for its second try it keeps its place among its scope's. */
   function orphan(ticket: Ticket<Seat>, blame: Blame): void {
     ticket.seat = null
-    // From here on it goes by itself.
-    const place = ticket.group.left > 1 ? lane.hold(ticket) : ticket.group.place
-    ticket.group.left -= 1
-    ticket.group = aloneGroup(ticket, place)
     const isClosing = processes.isClosing()
     const isLost = ticket.cancelled !== null || ticket.streaming || isClosing
     const isGuilty = !isClosing && ticket.cancelled === null && (blame === 'guilty' || isTriedApart(ticket, blame))
@@ -100,7 +88,7 @@ export function createPool(options: PoolOptions) {
       suspects.push(ticket)
       return
     }
-    lane.release(place)
+    lane.release(ticket.place)
     if (!isLost && !isGuilty && blame === 'innocent' && lane.push(ticket)) return
     settle(ticket, orphanError(ticket, isGuilty))
   }
@@ -115,7 +103,7 @@ export function createPool(options: PoolOptions) {
     return new Failure('internal_error', { cause: new Error('the executor ended while it ran this call') })
   }
 
-  /** What may end a process never runs in the last one that answers others. */
+  /** A statement that may end a process never runs in the last one that answers others. */
   function mayTryApart(): boolean {
     return options.background || seats.length > 1
   }
@@ -136,7 +124,7 @@ export function createPool(options: PoolOptions) {
       suspects.shift()
       seat.reserved = true
       ticket.apart = true
-      dispatch(seat, ticket.group)
+      dispatch(seat, ticket)
     }
     if (suspects.length === 0 || options.spares > 0 || seats.some((seat) => seat.reserved)) return
     const ready = seats.filter((seat) => seat.ready).sort((left, right) => left.tickets.size - right.tickets.size)
@@ -148,29 +136,26 @@ export function createPool(options: PoolOptions) {
     pumpSuspects()
     pumpWaiting()
     // Calls would wait for one another, or for a process of their own.
-    if (suspects.length > 0 || lane.waitingCount() > 0 || seats.some(({ groups }) => groups > 1)) processes.wake()
+    if (suspects.length > 0 || lane.waitingCount() > 0 || seats.some(({ tickets }) => tickets.size > 1))
+      processes.wake()
     lookAgain()
   }
 
   function pumpWaiting(): void {
     for (;;) {
-      const open = seats.filter(
-        (seat) => seat.ready && !seat.standby && !seat.reserved && seat.groups < concurrency + express,
-      )
-      const free = open.filter((seat) => seat.groups < concurrency)
+      const working = seats.filter((seat) => seat.ready && !seat.standby && !seat.reserved)
+      const open = working.filter(({ tickets }) => tickets.size < concurrency + express)
+      const free = open.filter(({ tickets }) => tickets.size < concurrency)
       if (open.length === 0) break
-      const taken = lane.take((each, isExpress) => (isExpress ? open : free).some((seat) => mayRun(seat, each)))
+      const taken = lane.take(free.length > 0)
       if (taken === undefined) break
       const { item: ticket, place } = taken
-      const seat = chooseSeat(place.isExpress ? open : free, ticket)
-      const lookup = lookups.has(ticket) ? ticket.statement : null
-      const others = lookup === null ? [] : lane.takeAlike(ticket, (other) => isAlike(ticket, other), maxGroup - 1)
-      const tickets = [ticket, ...others]
-      dispatch(seat, { tickets, left: tickets.length, lookup, place })
+      ticket.place = place
+      dispatch(chooseSeat(place.isExpress ? open : free, ticket), ticket)
     }
   }
 
-  /** That a call takes long shows only later, and no other call need end or come for it. */
+  /** Looks again after a while: a call turns out to be long without another one that ends or comes. */
   function lookAgain(): void {
     if (express === 0 || processes.isClosing() || lookingAgain !== null || lane.waitingCount() === 0) return
     lookingAgain = setTimeout(() => {
@@ -180,41 +165,29 @@ export function createPool(options: PoolOptions) {
     lookingAgain.unref()
   }
 
-  function dispatch(seat: Seat, group: TaskGroup<Seat>): void {
-    seat.groups += 1
+  function dispatch(seat: Seat, ticket: Ticket<Seat>): void {
     processes.noteUse(seat)
-    if (group.lookup !== null) seat.lookups.add(group.lookup)
-    for (const ticket of group.tickets) {
-      ticket.seat = seat
-      ticket.group = group
-      seat.tickets.set(ticket.id, ticket)
-    }
-    sendCall(seat, group)
+    ticket.seat = seat
+    seat.tickets.set(ticket.id, ticket)
+    sendCall(seat, ticket)
   }
 
-  function sendCall(seat: Seat, { tickets }: TaskGroup<Seat>): void {
-    const [ticket, ...others] = tickets
-    if (ticket === undefined) return
-    const head = callHead(seat.known, ticket, others)
+  function sendCall(seat: Seat, ticket: Ticket<Seat>): void {
+    const head = callHead(seat.known, ticket)
     if (opensDatabase(head)) seat.opened += 1
     seat.child?.send({ id: ticket.id, kind: 'call', head })
   }
 
   function finish(seat: Seat, ticket: Ticket<Seat>, outcome: Reply | Error): void {
     seat.tickets.delete(ticket.id)
-    ticket.group.left -= 1
-    if (ticket.group.left === 0) {
-      seat.groups -= 1
-      if (ticket.group.lookup !== null) seat.lookups.delete(ticket.group.lookup)
-      lane.release(ticket.group.place)
-    }
+    lane.release(ticket.place)
     if (seat.tickets.size === 0) {
       processes.noteUse(seat)
       seat.reserved = false
       if (seat.outOfMemory) processes.replace(seat)
     }
     settle(ticket, ticket.cancelled === null ? outcome : cancelledError(ticket))
-    if (ticket.group.left === 0) pump()
+    pump()
   }
 
   function settle(ticket: Ticket<Seat>, outcome: Reply | Error): void {
@@ -231,7 +204,7 @@ export function createPool(options: PoolOptions) {
       const index = suspects.indexOf(ticket)
       if (index !== -1) {
         suspects.splice(index, 1)
-        lane.release(ticket.group.place)
+        lane.release(ticket.place)
       }
       if (lane.remove(ticket) || index !== -1) settle(ticket, waitedTooLong(ticket))
       return
@@ -254,11 +227,10 @@ export function createPool(options: PoolOptions) {
       const ticket: Ticket<Seat> = {
         ...task,
         id: nextId,
-        statement: statementOf(task),
         query: queryOf(task),
         apart: false,
         seat: null,
-        group: { tickets: [], left: 0, lookup: null, place: null },
+        place: null,
         timers: [],
         cancelled: null,
         streaming: false,
@@ -286,7 +258,7 @@ export function createPool(options: PoolOptions) {
   function admit(ticket: Ticket<Seat>): boolean {
     if (!mayTryApart() || !quarantine.sendsApart(ticket)) return lane.push(ticket)
     if (suspects.length >= queueLength) return false
-    ticket.group = aloneGroup(ticket, lane.hold(ticket))
+    ticket.place = lane.hold(ticket)
     suspects.push(ticket)
     return true
   }
@@ -301,8 +273,4 @@ export function createPool(options: PoolOptions) {
   }
 
   return { run, opened, close: processes.close, health }
-}
-
-function aloneGroup(ticket: Ticket<Seat>, place: LanePlace | null): TaskGroup<Seat> {
-  return { tickets: [ticket], left: 1, lookup: null, place }
 }

@@ -1,27 +1,63 @@
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { Failure } from '../failure.ts'
+import { tokenize } from './executor/instance/sql-tokens.ts'
 import type { Task } from './tickets.ts'
 
 /** Beyond this many the oldest are forgotten; each stands for a process that died. */
 const maxEntries = 10_000
 
+/** So many statements that differ in names and values only are one way to end a process. */
+const alikeToRefuse = 3
+
 /**
- * Statements that ended the process that ran them: refused for a while, each by its project, text and slots, so that no
+ * Statements that ended the process that ran them: refused for a while, each by its project, words and slots, so that no
  * executor is lost to it twice. What ends a process before it has slots, or with two different sets, is refused with any.
+ * Comments, spaces and letters' case make no other statement; after three that differ in names and values, so do these.
  * A project in which that happened is on probation: what it has not asked before runs apart from others' calls.
  */
+// Over 70 lines: its methods share what is held.
 export function createQuarantine({ forMs, now }: { forMs: number; now: () => number }) {
   const until = new Map<string, number>()
   const probation = new Map<string, number>()
+  /** Which statement was the first, second and so on of a shape. */
+  const alike = new Map<string, string>()
   const proven = new Set<string>()
+  const marks = new LRUCache<string, Marks>({ max: 1_000 })
+
+  /** A statement by itself, with its slots, and by its shape. */
+  function keysOf({ scope, call }: Task): [string, string, string] {
+    const sql = 'sql' in call ? call.sql : JSON.stringify(call)
+    const name = digest(`${scope}\n${sql}`)
+    const { statement, shape } = marks.get(name) ?? marksOf(scope, sql)
+    marks.set(name, { statement, shape })
+    // Inspection binds no slots: what ends a process there does so with any.
+    if (call.verb !== 'read' && call.verb !== 'explain') return [statement, statement, shape]
+    return [statement, digest(statement + JSON.stringify(call.slots)), shape]
+  }
+
+  function noteShape(statement: string, shape: string, endsMs: number): void {
+    for (let at = 1; at < alikeToRefuse; at += 1) {
+      const key = `${at} ${shape}`
+      const earlier = alike.get(key)
+      if (earlier === statement) return
+      if (earlier !== undefined && isHeld(until, key)) continue
+      alike.set(key, statement)
+      until.set(key, endsMs)
+      return
+    }
+    until.set(shape, endsMs)
+  }
 
   function note(task: Task): void {
-    const [statement, call] = keysOf(task)
+    const [statement, call, shape] = keysOf(task)
     const endsMs = now() + forMs
     until.set(until.has(`once ${statement}`) ? statement : call, endsMs)
     until.set(`once ${statement}`, endsMs)
+    noteShape(statement, shape, endsMs)
     probation.set(task.scope, endsMs)
     for (const key of until.keys()) if (until.size > maxEntries) until.delete(key)
+    for (const key of alike.keys()) if (alike.size > maxEntries) alike.delete(key)
   }
 
   const isHeld = (held: Map<string, number>, key: string): boolean => {
@@ -64,11 +100,19 @@ export function createQuarantine({ forMs, now }: { forMs: number; now: () => num
   }
 }
 
-/** A statement by itself, and with its slots. */
-function keysOf({ scope, call }: Task): [string, string] {
-  const sql = 'sql' in call ? call.sql : JSON.stringify(call)
-  const statement = createHash('sha256').update(`${scope}\n${sql}`).digest('base64')
-  // Inspection binds no slots: what ends a process there does so with any.
-  if (call.verb !== 'read' && call.verb !== 'explain') return [statement, statement]
-  return [statement, createHash('sha256').update(statement).update(JSON.stringify(call.slots)).digest('base64')]
+type Marks = { statement: string; shape: string }
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64')
+}
+
+/** The words of a statement, as its tree has them; its shape is without names and values. */
+function marksOf(scope: string, sql: string): Marks {
+  const tokens = tokenize(sql)
+  const words = tokens.map(({ kind, text }) => (kind === 'word' || kind === 'slot' ? text.toLowerCase() : text))
+  const kinds = tokens.map(({ kind, text }, at) => {
+    if (kind === 'symbol') return text
+    return kind === 'word' && tokens[at + 1]?.text === '(' ? text.toLowerCase() : kind
+  })
+  return { statement: digest(`${scope}\n${words.join('\n')}`), shape: digest(`${scope}\n\n${kinds.join('\n')}`) }
 }

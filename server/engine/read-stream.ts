@@ -1,4 +1,4 @@
-import { collectYoung } from '../process/collect.ts'
+import { collectYoung } from '../process/index.ts'
 import type { Frame } from './executor/socket/frames.ts'
 import type { Column, ReadEnd } from './executor/socket/protocol.ts'
 import type { Reply } from './tickets.ts'

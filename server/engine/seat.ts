@@ -11,10 +11,6 @@ export type Seat = {
   startedMs: number
   failures: number
   tickets: Map<number, Ticket<Seat>>
-  /** Pieces of work in it: calls that were sent together are one. */
-  groups: number
-  /** The lookups among them, each at most once. */
-  lookups: Set<string>
   known: Set<string>
   /** Databases that were opened in it since it started. */
   opened: number
@@ -42,8 +38,6 @@ export function newSeat(index: number, standby: boolean): Seat {
     startedMs: 0,
     failures: 0,
     tickets: new Map(),
-    groups: 0,
-    lookups: new Set(),
     known: new Set(),
     opened: 0,
     usedMs: 0,
@@ -56,13 +50,9 @@ export function newSeat(index: number, standby: boolean): Seat {
   }
 }
 
-export function mayRun(seat: Seat, ticket: Ticket<Seat>): boolean {
-  return !seat.lookups.has(ticket.statement)
-}
-
 /** An executor that has the scope open answers at once; among those, the least busy. */
 export function chooseSeat(free: Seat[], ticket: Ticket<Seat>): Seat {
   const key = catalogKey(ticket)
-  const cost = (seat: Seat): number => seat.groups + (seat.known.has(key) ? 0 : 0.5)
-  return free.filter((seat) => mayRun(seat, ticket)).reduce((best, seat) => (cost(seat) < cost(best) ? seat : best))
+  const cost = (seat: Seat): number => seat.tickets.size + (seat.known.has(key) ? 0 : 0.5)
+  return free.reduce((best, seat) => (cost(seat) < cost(best) ? seat : best))
 }

@@ -1,8 +1,8 @@
 import type { FailureReason } from '../../api/failures.ts'
 import { Failure } from '../failure.ts'
 import type { Frame } from './executor/socket/frames.ts'
-import type { LanePlace } from '../data/lane.ts'
-import type { AlikeCall, CallHead, LocalCatalog, FailedHead, ScopedHead } from './executor/socket/protocol.ts'
+import type { LanePlace } from './lane.ts'
+import type { CallHead, LocalCatalog, FailedHead, ScopedHead } from './executor/socket/protocol.ts'
 
 export type Reply = { head: unknown; body: Buffer }
 
@@ -21,27 +21,16 @@ export type Task = {
 /** A task with its number, its timers and where it runs. */
 export type Ticket<Seat = unknown> = Task & {
   id: number
-  /** Names what is asked, without the slots; empty for what is no whole read. */
-  statement: string
   /** Names the query among those of its scope, for its share of the executors. */
   query: string
   /** Runs alone, because it was in a process that died or comes from a project on probation. */
   apart: boolean
   seat: Seat | null
-  /** Those that were sent together with it, itself among them. */
-  group: TaskGroup<Seat>
+  place: LanePlace | null
   timers: NodeJS.Timeout[]
   cancelled: 'deadline' | 'caller' | null
   streaming: boolean
   settle: (outcome: Reply | Error) => void
-}
-
-/** Calls that are one piece of work for an executor. */
-export type TaskGroup<Seat = unknown> = {
-  tickets: Ticket<Seat>[]
-  left: number
-  lookup: string | null
-  place: LanePlace | null
 }
 
 const maxKnownCatalogs = 2_000
@@ -50,13 +39,12 @@ export function catalogKey(ticket: Ticket): string {
   return `${ticket.scope}\n${ticket.catalog?.version ?? ''}`
 }
 
-/** What goes to an executor for a group; the catalog only when it is not among the `known` ones. */
-export function callHead(known: Set<string>, ticket: Ticket, others: Ticket[]): CallHead {
+/** The head that goes to an executor for a call; the catalog only when it is not among the `known` ones. */
+export function callHead(known: Set<string>, ticket: Ticket): CallHead {
   const { scope, catalog, call } = ticket
   if (catalog === null) return { scope: null, call } as CallHead
   const key = catalogKey(ticket)
   const head = { scope, version: catalog.version, call } as ScopedHead
-  if (others.length > 0) head.alike = others.map(alikeCall)
   if (known.has(key)) return head
   if (known.size >= maxKnownCatalogs) known.clear()
   known.add(key)
@@ -68,46 +56,7 @@ export function opensDatabase(head: CallHead): boolean {
   return head.scope === null || head.catalog !== undefined
 }
 
-function alikeCall({ id, call }: Ticket): AlikeCall {
-  return { id, slots: call.verb === 'read' ? call.slots : [] }
-}
-
-/** Calls of one statement that differ in their slots alone. */
-export function isAlike(left: Ticket, right: Ticket): boolean {
-  const [ours, theirs] = [left.call, right.call]
-  return (
-    left.statement === right.statement &&
-    left.catalog?.version === right.catalog?.version &&
-    ours.verb === 'read' &&
-    theirs.verb === 'read' &&
-    ours.maxRows === theirs.maxRows &&
-    ours.maxBytes === theirs.maxBytes
-  )
-}
-
-const maxLookups = 10_000
-
-/**
- * Statements of which an executor said that it answers several calls by one execution. An executor works on one group
- * of each at a time; who comes meanwhile goes together in the next.
- */
-export function createLookups() {
-  const known = new Set<string>()
-  return {
-    has: ({ statement }: Ticket): boolean => known.has(statement),
-    note({ statement }: Ticket, head: unknown): void {
-      const isLookup = (head as { lookup?: boolean } | undefined)?.lookup === true
-      if (!isLookup) known.delete(statement)
-      else if (known.size < maxLookups) known.add(statement)
-    },
-  }
-}
-
-export function statementOf({ scope, call }: Task): string {
-  return call.verb === 'read' && !call.stream ? `${scope}\n${call.format}\n${call.sql}` : ''
-}
-
-/** Streams and other work have no statement to go along with, and take turns all the same. */
+/** The text of a read, or the file of other work: calls of one query take turns with those of others. */
 export function queryOf({ scope, call }: Task): string {
   return `${scope}\n${call.verb}\n${'sql' in call ? call.sql : 'parquetPath' in call ? call.parquetPath : ''}`
 }

@@ -1,13 +1,13 @@
 import { Failure } from '../failure.ts'
 
-/** What is cached here is served all the same. */
+/** Cached files are served all the same. */
 export function bucketFailure(error: unknown, deed: 'read from' | 'write to'): Failure {
   const message = `The object storage cannot be ${deed === 'read from' ? 'read' : 'written'} now, so nothing was ${deed === 'read from' ? 'answered' : 'stored'}. Try again.`
   const cause = new Error(`The service could not ${deed} its bucket: ${wordsOf(error)}`, { cause: error })
   return new Failure('overloaded', { message, retryAfterSeconds: 2, cause })
 }
 
-/** What a server of objects, or the way there, says. */
+/** Message of an object server, or of the way there. */
 export function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const status = statusOf(error)

@@ -72,7 +72,7 @@ export function createBucket(options: BucketOptions): Bucket {
     [...(prefix === '' ? [] : [prefix]), hash.slice(0, 2), `${hash}.${format}`].join('/')
   const client = new S3Client(clientConfig(options))
   let isReached = true
-  const told: typeof orAway = async (work, deed) => {
+  const reported: typeof orAway = async (work, deed) => {
     try {
       const result = await orAway(work, deed)
       if (!isReached) options.observe?.({ kind: 'objects-recovered' })
@@ -108,7 +108,7 @@ export function createBucket(options: BucketOptions): Bucket {
         new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts }, ...once(isDamaged) }),
       )
     } catch (error) {
-      // What is left behind where this fails too is ended by the sweep.
+      // An upload that stays behind where this fails too is ended by the sweep.
       await client.send(new AbortMultipartUploadCommand(upload)).catch(() => undefined)
       throw error
     }
@@ -120,23 +120,23 @@ export function createBucket(options: BucketOptions): Bucket {
       const handle = await open(path, 'r')
       try {
         const put = sizeBytes > partBytes ? putParts : putWhole
-        await told(() => unlessThere(() => put(handle, keyOf(file), { sizeBytes, isDamaged })), 'write to')
+        await reported(() => unlessThere(() => put(handle, keyOf(file), { sizeBytes, isDamaged })), 'write to')
       } finally {
         await handle.close()
       }
     },
     get: (file) =>
-      told(async () => {
+      reported(async () => {
         const { Body, ContentLength } = await client.send(new GetObjectCommand({ Bucket: name, Key: keyOf(file) }))
         return { body: Body as Readable, sizeBytes: ContentLength ?? 0 }
       }, 'read from'),
     sizeOf: (file) =>
-      told(async () => {
+      reported(async () => {
         const { ContentLength } = await client.send(new HeadObjectCommand({ Bucket: name, Key: keyOf(file) }))
         return ContentLength ?? 0
       }, 'read from'),
     async remove(file) {
-      await told(() => client.send(new DeleteObjectCommand({ Bucket: name, Key: keyOf(file) })), 'write to')
+      await reported(() => client.send(new DeleteObjectCommand({ Bucket: name, Key: keyOf(file) })), 'write to')
     },
     addressOf: (file) => `s3://${name}/${keyOf(file)}`,
     async removeUnder(address) {
@@ -146,22 +146,22 @@ export function createBucket(options: BucketOptions): Bucket {
         throw new Error(`${address} is no folder of ${options.url}`)
       }
       for (;;) {
-        const found = await told(() => client.send(new ListObjectsV2Command({ Bucket: name, Prefix })), 'read from')
+        const found = await reported(() => client.send(new ListObjectsV2Command({ Bucket: name, Prefix })), 'read from')
         const keys = (found?.Contents ?? []).flatMap(({ Key }) => (Key === undefined ? [] : [Key]))
         if (keys.length === 0) return
         for (const Key of keys) {
-          await told(() => client.send(new DeleteObjectCommand({ Bucket: name, Key })), 'write to')
+          await reported(() => client.send(new DeleteObjectCommand({ Bucket: name, Key })), 'write to')
         }
       }
     },
     async endStaleUploads(before) {
-      const found = await told(
+      const found = await reported(
         () => client.send(new ListMultipartUploadsCommand({ Bucket: name, Prefix: prefix })),
         'read from',
       )
       const stale = (found?.Uploads ?? []).filter(({ Initiated }) => Initiated !== undefined && Initiated < before)
       for (const { Key, UploadId } of stale) {
-        await told(() => client.send(new AbortMultipartUploadCommand({ Bucket: name, Key, UploadId })), 'write to')
+        await reported(() => client.send(new AbortMultipartUploadCommand({ Bucket: name, Key, UploadId })), 'write to')
       }
       return stale.length
     },

@@ -6,12 +6,12 @@ import type { Observe } from '../observe.ts'
 import type { Bucket } from './bucket.ts'
 import { nameOf, openFileCache } from './file-cache.ts'
 import type { FileRecords } from './file-records.ts'
-import { digest, openFileFolder, type Files, type KeptFile, type StoredFile } from './stored-files.ts'
+import { digest, openFileFolder, type Files, type StoredCopy, type StoredFile } from './stored-files.ts'
 
 type Options = {
   dir: string
   bucket: Bucket
-  /** What the folder may hold. */
+  /** Limit of the folder. */
   maxBytes: number
   records: FileRecords
   observe: Observe
@@ -48,7 +48,7 @@ export async function openCachedFiles({ dir, bucket, maxBytes, records, observe,
     holdsAll: false,
     pathOf: folder.pathOf,
     temporaryPath: folder.temporaryPath,
-    async keep(path, format): Promise<KeptFile> {
+    async keep(path, format): Promise<StoredCopy> {
       const { hash, sizeBytes } = await digest(path)
       await keep(path, { hash, format }, sizeBytes)
       await rm(path, { force: true })

@@ -34,7 +34,7 @@ const roomWaitMs = 10_000
 // Over 70 lines: every step moves files in and out of the same room.
 export async function openFileCache({ folder, maxBytes, fetch, damaged, fetched }: Options) {
   const entries = new Map<string, Entry>()
-  /** Whoever wants what is on its way waits for that one. */
+  /** Downloads under way: a second caller waits for the first one's. */
   const coming = new Map<string, Promise<void>>()
   const waiting = new Set<() => void>()
   let heldBytes = 0
@@ -49,7 +49,7 @@ export async function openFileCache({ folder, maxBytes, fetch, damaged, fetched 
     uses += 1
     const known = entries.get(nameOf(file))
     if (known !== undefined) {
-      // Whoever has leased it holds this very entry.
+      // Leases hold this very entry.
       Object.assign(known, { isVerified, usedAt: uses })
       return
     }
@@ -143,7 +143,7 @@ export async function openFileCache({ folder, maxBytes, fetch, damaged, fetched 
     }
   }
 
-  /** What was found here is read once before it is believed. */
+  /** A file that was found here is read once before it is trusted. */
   async function verify(entry: Entry): Promise<void> {
     const { hash } = await digest(folder.pathOf(entry.file)).catch(() => ({ hash: '' }))
     if (hash === entry.file.hash) {
@@ -242,7 +242,7 @@ async function isThere(path: string): Promise<boolean> {
   )
 }
 
-/** Whoever leaves does not end what others wait for. */
+/** A caller that leaves does not end what others wait for. */
 function orAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
   if (signal === undefined) return work
   return new Promise((resolve, reject) => {

@@ -1,13 +1,12 @@
 import { inTransaction, type Database } from '../store/index.ts'
 import { orphanAgeMs, type StoredFile } from './stored-files.ts'
-import { namedFiles } from '../data/named-files.ts'
 
 /** Files that one transaction lets go of. */
 const batch = 50
 /** In SQL: nobody has kept it for as long as a transaction may take to name it. */
 const isOld = `kept_at < now() - make_interval(secs => ${orphanAgeMs / 1000})`
 
-/** What the database knows of the objects in the bucket. */
+/** Records of the objects in the bucket. */
 export type FileRecords = ReturnType<typeof createFileRecords>
 
 export function createFileRecords({ pool }: Pick<Database, 'pool'>) {
@@ -44,8 +43,7 @@ export function createFileRecords({ pool }: Pick<Database, 'pool'>) {
 }
 
 /** After a restore: every object that a row names is known, so that it can be let go of one day. */
-export async function recordNamedFiles({ pool }: Pick<Database, 'pool'>): Promise<void> {
-  const files = await namedFiles({ client: pool })
+export async function recordFiles({ pool }: Pick<Database, 'pool'>, files: StoredFile[]): Promise<void> {
   await pool.query(
     `insert into stored_files (hash, format)
      select hash, format from unnest($1::text[], $2::text[]) as named (hash, format) on conflict do nothing`,

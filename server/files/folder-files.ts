@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { LRUCache } from 'lru-cache'
 import { digest, openFileFolder, orphanAgeMs, type FileFolder, type Files } from './stored-files.ts'
-import { upTo } from '../flow/up-to.ts'
+import { upTo } from '../flow/index.ts'
 
 const maxSeenIntact = 50_000
 
@@ -13,7 +13,7 @@ const held = { release: () => undefined }
 export async function openFolderFiles({ dir, now }: { dir: string; now: () => number }): Promise<Files> {
   const folder = await openFileFolder({ dir, now })
   const { pathOf } = folder
-  /** What each file looked like when its content was right. */
+  /** Size and time of each file when its content was last found right. */
   const seenIntact = new LRUCache<string, string>(upTo(maxSeenIntact))
 
   return {
@@ -45,7 +45,7 @@ export async function openFolderFiles({ dir, now }: { dir: string; now: () => nu
       }
     },
     doubt: (file) => void seenIntact.delete(pathOf(file)),
-    // What is gone from here is gone.
+    // A file that is gone from the folder is gone.
     missed: () => Promise.resolve(false),
     sweepUnfinished: folder.sweepUnfinished,
     sweep: (named) => sweepOrphans(folder, named, now),

@@ -2,7 +2,7 @@ import type { FileLease, Files, StoredFile } from './stored-files.ts'
 
 type Options<Result> = {
   signal?: AbortSignal | undefined
-  /** Of a result that is read on: when it no longer is. */
+  /** For a streamed result: resolves when it is no longer read. */
   until?: (result: Result) => Promise<unknown>
 }
 

@@ -3,9 +3,8 @@ import { settleInBucket, type Database } from '../store/index.ts'
 import type { Bucket, BucketOptions } from './bucket.ts'
 import { openCachedFiles } from './cached-files.ts'
 import { createFileRecords, type FileRecords } from './file-records.ts'
-import { digest, openFileFolder, type Files } from './stored-files.ts'
+import { digest, openFileFolder, type Files, type StoredFile } from './stored-files.ts'
 import { openFolderFiles } from './folder-files.ts'
-import { namedFiles } from '../data/named-files.ts'
 import { openBucket } from './open-bucket.ts'
 
 type Options = {
@@ -13,8 +12,10 @@ type Options = {
   store: Database
   /** Null where the folder holds everything. */
   bucket: BucketOptions | null
-  /** What the folder may hold of the bucket. */
+  /** Limit of the folder as the bucket's cache. */
   cacheBytes: number
+  /** A port: the files that rows name. `server/data` fills it. */
+  namedFiles: () => Promise<StoredFile[]>
   observe: Observe
   now: () => number
 }
@@ -42,11 +43,12 @@ async function moveIntoBucket({
   store,
   bucket,
   records,
+  namedFiles,
   observe,
   now,
 }: Omit<Options, 'bucket'> & { bucket: Bucket; records: FileRecords }): Promise<void> {
   const { pathOf } = await openFileFolder({ dir, now })
-  for (const file of await namedFiles({ client: store.pool })) {
+  for (const file of await namedFiles()) {
     const found = await digest(pathOf(file)).catch(() => undefined)
     if (found?.hash !== file.hash) {
       // It was damaged before, and is no better in a bucket.

@@ -1,14 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream, mkdirSync } from 'node:fs'
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { syncPath } from '../process/index.ts'
 
 export type FileFormat = 'json' | 'parquet' | 'duckdb'
 /** The hash of its content is its name; the format says how to read it. */
 export type StoredFile = { hash: string; format: FileFormat }
-export type KeptFile = { hash: string; sizeBytes: number }
+export type StoredCopy = { hash: string; sizeBytes: number }
 
 /** A file that stays where it is until it is let go of. */
 export type FileLease = { path: string; release: () => void }
@@ -21,7 +22,7 @@ export type Files = {
   /** A path on this machine for something unfinished. What a crash leaves there is swept. */
   temporaryPath: (extension: string) => string
   /** Makes a finished file durable under the name of its content, before any row names it. Takes it away from `path`. */
-  keep(path: string, format: FileFormat): Promise<KeptFile>
+  keep(path: string, format: FileFormat): Promise<StoredCopy>
   /** Whether every file lies here, so that none need be chosen for a read. */
   holdsAll: boolean
   /** Brings a file here, where it stays until the lease is let go of. */
@@ -55,7 +56,7 @@ const unfinishedAgeMs = 24 * 60 * 60 * 1000
 
 const unfinished = 'unfinished'
 
-/** What folders of files have in common: the layout, and how a file gets into it. */
+/** Shared by all folders of files: the layout, and how a file gets into it. */
 export async function openFileFolder({ dir, now }: { dir: string; now: () => number }) {
   await mkdir(join(dir, unfinished), { recursive: true, mode: 0o700 })
   const pathOf = ({ hash, format }: StoredFile): string => join(dir, hash.slice(0, 2), `${hash}.${format}`)
@@ -70,10 +71,10 @@ export async function openFileFolder({ dir, now }: { dir: string; now: () => num
     async settle(path: string, file: StoredFile): Promise<void> {
       const home = pathOf(file)
       await mkdir(dirname(home), { recursive: true, mode: 0o700 })
-      await sync(path)
+      await syncPath(path)
       await rename(path, home)
-      await sync(dirname(home))
-      await sync(dir)
+      await syncPath(dirname(home))
+      await syncPath(dir)
     },
     remove: (file: StoredFile) => rm(pathOf(file), { force: true }),
     /** Every file that has a name, with what the folder tells of it. */
@@ -113,17 +114,8 @@ async function entriesOf(dir: string) {
   }
 }
 
-export async function digest(path: string): Promise<KeptFile> {
+export async function digest(path: string): Promise<StoredCopy> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash)
   return { hash: hash.digest('hex'), sizeBytes: (await stat(path)).size }
-}
-
-async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }

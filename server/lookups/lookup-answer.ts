@@ -1,5 +1,5 @@
 import type { LookupFile, LookupRecord } from '../engine/executor/lookup/lookup-file.ts'
-import type { Column, SlotValue } from '../engine/executor/socket/protocol.ts'
+import type { Column, SlotValue } from '../engine/index.ts'
 
 /** The rows of a call as they lie in a file: `rows` is a JSON array, as the engine would have made it. */
 export type LookedUp = { rows: Buffer; rowCount: number; columns: Column[] }

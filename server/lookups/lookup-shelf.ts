@@ -13,8 +13,8 @@ export type Want = 'called' | 'expected'
 type Entry = { sizeBytes: number; usedMs: number; isCalled: boolean; shelved: ShelvedLookup | null }
 
 /**
- * What was used so lately is not dropped to make room: two that do not fit together would be written in turns. What was
- * written for calls that never came makes room for a call at once.
+ * Files used so lately are not dropped to make room: two that do not fit together would be written in turns. A file
+ * that was written for calls that never came makes room for a call at once.
  */
 const inUseMs = 600_000
 const unfinished = '.unfinished'
@@ -33,7 +33,7 @@ export function openLookupShelf({ dir, maxBytes, now }: { dir: string; maxBytes:
   const droppable = (want: Want) => entries.droppable(now() - inUseMs, want)
   const room = (want: Want): number => droppable(want).reduce((sum, { sizeBytes }) => sum + sizeBytes, free())
 
-  /** What was used longest ago goes first, and nothing where all of it would not be enough. */
+  /** Files used longest ago go first, and none where all of them would not be enough. */
   function makeRoom(sizeBytes: number, want: Want): boolean {
     if (sizeBytes <= free()) return true
     if (sizeBytes > room(want)) return false
@@ -87,7 +87,7 @@ export function openLookupShelf({ dir, maxBytes, now }: { dir: string; maxBytes:
   }
 }
 
-/** What an earlier process has left; what it did not finish goes. */
+/** Files that an earlier process has left; those that it did not finish go. */
 function filesIn(dir: string): { name: string; sizeBytes: number; usedMs: number }[] {
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   return readdirSync(dir).flatMap((name) => {
@@ -101,7 +101,7 @@ function filesIn(dir: string): { name: string; sizeBytes: number; usedMs: number
   })
 }
 
-/** What is on the shelf, by name and by the project that a name begins with: there may be ten thousand. */
+/** Files on the shelf, by name and by the project that a name begins with: there may be ten thousand. */
 function createEntries() {
   const byName = new Map<string, Entry>()
   const namesByProject = new Map<string, Set<string>>()
@@ -129,7 +129,7 @@ function createEntries() {
     totalBytes: () => totalBytes,
     projects: (): string[] => [...namesByProject.keys()],
     namesOf: (projectId: string): string[] => [...(namesByProject.get(projectId) ?? [])],
-    /** What may go for something that is wanted. */
+    /** Files that may go for one that is wanted. */
     droppable: (sinceMs: number, want: Want) =>
       [...byName]
         .map(([name, entry]) => ({ ...(entry.shelved ?? entry), name, sizeBytes: entry.sizeBytes }))

@@ -2,13 +2,18 @@ import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { Failure } from '../failure.ts'
 import type { Observe } from '../observe.ts'
-import { nameOfRows, type Catalog, type CatalogTable } from '../engine/catalog.ts'
-import type { Engine } from '../engine/executor-engine.ts'
+import {
+  nameOfRows,
+  type Catalog,
+  type CatalogTable,
+  type Engine,
+  type LookupWritten,
+  type SlotType,
+  type SlotValue,
+  createLocalReads,
+} from '../engine/index.ts'
 import { lookupFormat } from '../engine/executor/lookup/lookup-layout.ts'
-import type { LookupWritten, SlotType, SlotValue } from '../engine/executor/socket/protocol.ts'
-import type { Files } from '../files/stored-files.ts'
-import { leasing } from '../files/leasing.ts'
-import { createLocalReads } from '../engine/local-reads.ts'
+import { type Files, leasing } from '../files/index.ts'
 import { answerFrom, lookupSlotsOf, type LookedUp, type LookupSlots } from './lookup-answer.ts'
 import { openLookupShelf, type ShelvedLookup, type Want } from './lookup-shelf.ts'
 
@@ -32,7 +37,7 @@ export type LiveLookup = { projectId: string; catalog: Catalog; statement: Looku
 export type Lookups = {
   /** The answer to a call; undefined where the engine is to be asked. What is not written yet is, from then on. */
   find(lookup: LiveLookup, slots: readonly SlotValue[]): LookedUp | undefined
-  /** What is live in a project now: files for anything else go, and those that are missing are written, or left to calls. */
+  /** Statements that are live in a project now: files for others go, and missing ones are written, or left to calls. */
   renew(projectId: string, catalog: Catalog, live: readonly LookupStatement[], missing: MissingLookups): void
   /** The projects that have files. */
   projects(): string[]
@@ -51,7 +56,7 @@ export type LookupOptions = {
 }
 
 /** A file that would be for some slots being given; `at`: where their values are. */
-type Place = LiveLookup & {
+type LookupEntry = LiveLookup & {
   name: string
   given: string
   shelved: ShelvedLookup | null
@@ -65,7 +70,7 @@ type Place = LiveLookup & {
 }
 
 const maxWaiting = 1_000
-/** Of all the ways to leave slots out, so many have a file. */
+/** Ways to leave slots out that have a file. */
 const maxGiven = 4
 /** A name tells which slots are given, and has a length. */
 const maxSlots = 32
@@ -87,21 +92,21 @@ export function openLookups(options: LookupOptions): Lookups {
   if (maxBytes === 0) return noLookups
   const shelf = openLookupShelf(options)
   const write = createWriter(options)
-  const places = new WeakMap<Catalog, WeakMap<LookupStatement, Map<string, Place>>>()
+  const places = new WeakMap<Catalog, WeakMap<LookupStatement, Map<string, LookupEntry>>>()
   /** Which slots may be given for a file to be of use; whether it was asked since it was written. */
   const fit = new WeakMap<LookupStatement, Map<string, 'used' | 'unused'>>()
   const unfit = new WeakMap<LookupStatement, Set<string>>()
-  /** What each project has live, by the beginning of its files' names. */
+  /** Files that are live in each project, by the beginning of their names. */
   const live = new Map<string, ReadonlySet<string>>()
-  const waiting = new Set<Place>()
+  const waiting = new Set<LookupEntry>()
   const stop = new AbortController()
   let working: Promise<void> | null = null
 
-  function placeFor({ projectId, catalog, statement }: LiveLookup, given: string): Place | undefined {
+  function placeFor({ projectId, catalog, statement }: LiveLookup, given: string): LookupEntry | undefined {
     const known = inside(
       inside(places, catalog, () => new WeakMap()),
       statement,
-      () => new Map<string, Place>(),
+      () => new Map<string, LookupEntry>(),
     )
     const found = known.get(given)
     if (found !== undefined) return found
@@ -126,7 +131,7 @@ export function openLookups(options: LookupOptions): Lookups {
     return place
   }
 
-  function ask(place: Place, want: Want): void {
+  function ask(place: LookupEntry, want: Want): void {
     if (want === 'called') place.missed += 1
     // There may be room for a call where there was none for what might be called.
     if (want === 'called' && place.want === 'expected') {
@@ -140,7 +145,7 @@ export function openLookups(options: LookupOptions): Lookups {
   }
 
   async function work(): Promise<void> {
-    // Whoever asked has its answer first.
+    // The caller who asked has its answer first.
     await new Promise((resolve) => setImmediate(resolve))
     for (let place = mostMissed(waiting); place !== undefined; place = mostMissed(waiting)) {
       if (stop.signal.aborted) return
@@ -156,7 +161,7 @@ export function openLookups(options: LookupOptions): Lookups {
     }
   }
 
-  async function provide(place: Place): Promise<void> {
+  async function provide(place: LookupEntry): Promise<void> {
     const { projectId, statement, given, name, want } = place
     if (open(place, shelf.take(name))) return
     // Somebody may have called while it was written for nobody yet: that call is to be tried for.
@@ -188,7 +193,7 @@ export function openLookups(options: LookupOptions): Lookups {
     observe({ kind: 'lookup-written', projectId, keys: keyCount, sizeBytes, elapsedMs })
   }
 
-  function open(place: Place, shelved: ShelvedLookup | undefined): boolean {
+  function open(place: LookupEntry, shelved: ShelvedLookup | undefined): boolean {
     const at = shelved === undefined ? undefined : lookupSlotsOf(shelved.file, place.statement.slots)
     if (shelved === undefined || at === undefined) return false
     place.shelved = shelved
@@ -251,8 +256,8 @@ export function openLookups(options: LookupOptions): Lookups {
 }
 
 /** Among those that wait, the one that most calls would have used; the first of several. */
-function mostMissed(waiting: Iterable<Place>): Place | undefined {
-  let most: Place | undefined
+function mostMissed(waiting: Iterable<LookupEntry>): LookupEntry | undefined {
+  let most: LookupEntry | undefined
   for (const place of waiting) if (most === undefined || place.missed > most.missed) most = place
   return most
 }
@@ -260,7 +265,7 @@ function mostMissed(waiting: Iterable<Place>): Place | undefined {
 function createWriter({ engine, files }: LookupOptions) {
   const localReads = createLocalReads(files)
   return (
-    { projectId, catalog, statement, given }: Place,
+    { projectId, catalog, statement, given }: LookupEntry,
     to: { path: string; maxBytes: number },
     signal: AbortSignal,
   ): Promise<LookupWritten> => {

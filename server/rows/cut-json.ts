@@ -1,4 +1,4 @@
-import { parseExact } from './index.ts'
+import { endOfText, parseExact } from './json/json-path.ts'
 
 /** Where a text can end, and what must follow there to close what is open. */
 type End = { at: number; closers: string }
@@ -20,8 +20,8 @@ export function parseCut(text: string): unknown {
 function lastWhole(text: string): End | null {
   const open: string[] = []
   let rows: End | null = null
-  let any: End | null = null
-  /** What closes the outermost list, which may have millions of elements. */
+  let any: number | null = null
+  /** The end of the outermost list, which may have millions of elements. */
   let afterList = ''
   for (let at = 0; at < text.length; at += 1) {
     const char = text[at]
@@ -36,17 +36,20 @@ function lastWhole(text: string): End | null {
     } else if (char === ',' && open.length === afterList.length && open.at(-1) === ']') {
       rows = { at, closers: afterList }
     } else if (char === ',' && rows === null) {
-      any = { at, closers: open.toReversed().join('') }
+      any = at
     }
   }
-  return rows ?? any
+  return rows ?? (any === null ? null : { at: any, closers: openAt(text, any) })
 }
 
-/** The quote that ends a text, or the end of what there is. */
-function endOfText(text: string, from: number): number {
-  for (let at = from + 1; at < text.length; at += 1) {
-    if (text[at] === '\\') at += 1
-    else if (text[at] === '"') return at
+/** The open brackets at a place of a text. Looked for once: at each comma it would take as long as the text is deep. */
+function openAt(text: string, end: number): string {
+  const open: string[] = []
+  for (let at = 0; at < end; at += 1) {
+    const char = text[at]
+    if (char === '"') at = endOfText(text, at)
+    else if (char === '[' || char === '{') open.push(char === '[' ? ']' : '}')
+    else if (char === ']' || char === '}') open.pop()
   }
-  return text.length
+  return open.toReversed().join('')
 }

@@ -5,7 +5,7 @@ import { createRowWriter } from './text/row-file.ts'
 import { kinds } from './json/shape.ts'
 import type { Shape } from './json/shape-tree.ts'
 
-/** What answers call the list of their columns, and the list of their rows. */
+/** Names that answers use for the list of their columns, and for the list of their rows. */
 const columnKeys = ['columns', 'column_names', 'columnNames', 'fields', 'headers', 'header', 'cols', 'meta', 'names']
 const rowKeys = ['rows', 'data', 'values', 'records', 'results', 'items']
 

@@ -45,9 +45,9 @@ export type Normalised = {
   format: 'ndjson' | 'csv'
   /** How the rows came about. */
   shape: 'rows' | 'one_row' | 'zipped' | 'table' | 'scalar' | 'lines' | 'csv'
-  /** Of CSV, as its first line names them. */
+  /** The columns of CSV, as its first line names them. */
   columns: string[] | null
-  /** What the rows hold and how long the longest is, where it was learned on the way. */
+  /** The shape of the rows and the length of the longest, where they were learned on the way. */
   learned: Learned | null
   /** How CSV is written, and what its columns hold. */
   csv?: CsvFile
@@ -74,7 +74,7 @@ type Target = { steps: PathStep[]; path: JsonPath; documents: ScanOptions['docum
 const maxColumns = 20_000
 
 const headBytes = 16_384
-/** What `{"value":…}` adds to a row that is a bare value. */
+/** The bytes that `{"value":…}` adds to a row that is a bare value. */
 const wrapBytes = 10
 const ordinaryChunkBytes = 524_288
 
@@ -206,15 +206,13 @@ async function scan(run: Run, target: Target, { emit, file, base, column }: Emit
 /** A path through every member: those of the first `*` one a line, and then whatever the path finds in each. */
 async function runEach(run: Run, target: Target): Promise<Normalised> {
   const { path } = target
-  const [first] = path.each ?? []
-  if (first === undefined) throw new Error('A path without * has no members to go through.')
   await using members = await open(`${run.workPath}.members`, 'w+', 0o600)
   const column = (name: string | null, _at: number, _before: number, lead: (text: string) => void) =>
-    lead(memberLead('', first, name))
+    lead(memberLead(name))
   await scan(run, target, { emit: 'members', file: members, base: 0, column })
-  const { workPath, rows, base } = run
+  const { rows, base } = run
   const { maxDepth, goOn } = run.options
-  const { rowCount, hasDuplicates } = await expandMembers({ members, path, maxDepth, goOn, rows, base, workPath })
+  const { rowCount, hasDuplicates } = await expandMembers({ members, path, maxDepth, goOn, rows, base })
   if (hasDuplicates) await repair(run)
   return { rowCount, shape: 'rows', format: 'ndjson', columns: null, learned: null }
 }
@@ -241,11 +239,7 @@ async function runText(run: Run, target: Target, found: ScanResult): Promise<Nor
 }
 
 async function removeWork(path: string): Promise<void> {
-  await Promise.all(
-    ['utf8', 'text', 'columns', 'rows', 'members', 'each0', 'each1'].map((end) =>
-      rm(`${path}.${end}`, { force: true }),
-    ),
-  )
+  await Promise.all(['utf8', 'text', 'columns', 'rows', 'members'].map((end) => rm(`${path}.${end}`, { force: true })))
 }
 
 /** An object of lists becomes rows where all are of one length; `null` where they are not. */

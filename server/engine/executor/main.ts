@@ -1,5 +1,5 @@
 import { Socket } from 'node:net'
-import { leaveSignalsToParent } from '../../process/leave-signals.ts'
+import { leaveSignalsToParent } from '../../process/index.ts'
 import { createCalls } from './calls.ts'
 import { createFrameReader, createFrameWriter } from './socket/frames.ts'
 import { createInstances } from './instance/instances.ts'

@@ -2,7 +2,7 @@ import { kinds, newShape, noteNumber } from '../json/shape.ts'
 import { texts, textsAt } from '../json/json-texts.ts'
 import type { Shape } from '../json/shape-tree.ts'
 
-/** What the cells of a CSV column are, as if their text stood bare in JSON. */
+/** The kinds of cells in a CSV column, as if their text stood bare in JSON. */
 export type CellShape = {
   shape: Shape
   /** Some cells are quoted and empty: an empty text, or no value where the column is none. */

@@ -34,16 +34,16 @@ export type CsvOutput = {
 export type CsvRows = {
   rowCount: number
   columns: string[]
-  /** What the values of each column are, in the order of `columns`. */
+  /** The kinds of values in each column, in the order of `columns`. */
   cells: CellShape[]
-  /** Of the longest record. */
+  /** The length of the longest record. */
   maxBytes: number
   /** A quoted field goes over several lines. */
   hasLineBreaks: boolean
   newline: '\n' | '\r\n'
-  /** Of the line with the names, as it was written. */
+  /** The length of the line with the names, as it was written. */
   headerBytes: number
-  /** Of the line with the names, as it came. */
+  /** The length of the line with the names, as it came. */
   cameWithHeaderBytes: number
 }
 
@@ -66,17 +66,17 @@ export function createCsvReader(options: CsvOptions) {
   let places: number[] | null = null
   let cells: CellShape[] = []
   let newline: '\n' | '\r\n' = '\n'
-  /** Of the records so far. */
+  /** Facts of the records so far. */
   const seen = { line: 1, rowCount: 0, maxBytes: 0, hasLineBreaks: false }
   let regular: ReturnType<typeof createRegularReader> | null = null
   /** The record before was as it has to be; so is the next one, most likely. */
   let isRegular = true
   let headerBytes = 0
   let cameWithHeaderBytes = 0
-  /** Of the records that were read to their end in the pieces before. */
+  /** Bytes of the records that were read to their end in the pieces before. */
   let readBytes = 0
   let carry = nothing
-  /** Of the record under the cursor: where its fields begin and end, without their quotes. */
+  /** The fields of the record under the cursor: where they begin and end, without their quotes. */
   let starts = new Int32Array(64)
   let stops = new Int32Array(64)
   /** 0 bare, 1 quoted, 2 quoted with doubled quotes inside, 3 bare with a quote in it. */
@@ -162,7 +162,7 @@ export function createCsvReader(options: CsvOptions) {
     out.write(`${placed.join(outDelimiter)}${newline}`)
   }
 
-  /** What the record is; `passes` where its bytes may be handed on as they came, with its line end. */
+  /** The kind of a record; `passes` where its bytes may be handed on as they came, with its line end. */
   function take(data: Buffer, ending: string | null): 'passes' | 'row' | 'header' | 'nothing' {
     if (count === 1 && starts[0] === stops[0] && marks[0] === 0) return 'nothing'
     if (columns === null) {
@@ -216,7 +216,7 @@ export function createCsvReader(options: CsvOptions) {
     const data = carry.length === 0 ? piece.subarray(0, length) : Buffer.concat([carry, piece.subarray(0, length)])
     let at = 0
     let recordStart = 0
-    /** What passes as it came and is not handed on yet begins here. */
+    /** The start of bytes that pass as they came and are not handed on yet. */
     let spanStart = 0
     const handOn = (): void => {
       if (recordStart > spanStart) out.bytes(data, spanStart, recordStart)

@@ -1,4 +1,4 @@
-import { Failure } from '../../failure.ts'
+import { Failure, invalidField } from '../../failure.ts'
 import { exceedsDepth } from '../../json-depth.ts'
 
 /** One step of a path: a key of an object or an index of a list. */
@@ -76,14 +76,10 @@ function stepName(text: string, { key, quoted, apostrophed }: StepText, field: s
 
 function unreadable(text: string, at: number, field: string): Failure {
   const message = `is not a key path: it cannot be read from character ${at + 1} on; write it like data.items, data.items[0].rows or ["a.b"].c`
-  return new Failure('invalid_request', {
-    reason: 'invalid_field',
-    message: `${field} ${message}.`,
-    details: [{ field, message: `${JSON.stringify(text)} ${message}` }],
-  })
+  return invalidField(field, `${JSON.stringify(text)} ${message}`, { message: `${field} ${message}.` })
 }
 
-/** What stands where a path stops matching, for words that help to pick the right key. */
+/** The value where a path stops matching, for words that help to pick the right key. */
 export type PathMiss = { steps: PathStep[]; matched: number; keys?: string[]; length?: number; kind: string }
 
 /** How many keys a miss names; one more is kept to tell that there are more. */
@@ -126,90 +122,43 @@ export function stepIndex(step: PathStep | undefined): number | undefined {
   return step !== undefined && /^\d{1,9}$/.test(step) ? Number(step) : undefined
 }
 
-/** What an extractor takes from a parsed value: a string found there is read as JSON where it is JSON. */
-export function pick(root: unknown, path: JsonPath): unknown {
-  if (path.text === '') return root
-  const { each, ...start } = path
-  if (each !== undefined) return pickEach(start.steps.length === 0 ? root : valueAt(root, start), path, each)
-  return unwrapText(path.steps.length === 0 ? root : valueAt(root, path))
-}
-
-type Keys = Record<string, unknown>
-type Member = { value: unknown; keys: Keys }
-
-/** The rows under every member, found stage by stage as a load finds them. */
-function pickEach(whole: unknown, path: JsonPath, each: EachStep[]): unknown[] {
-  let members: Member[] = [{ value: whole, keys: {} }]
-  for (const [index, step] of each.entries()) {
-    members = stage(members, path, each[index - 1]?.steps ?? [], (found) => membersOf(found, path, step))
-  }
-  const rows = stage(members, path, each.at(-1)?.steps ?? [], ({ value, keys }) =>
-    (Array.isArray(value) ? (value as unknown[]) : [value]).map((row) => ({ value: row, keys })),
-  )
-  return rows.map(({ value, keys }) => withKeys(value, keys))
-}
-
-/** A key that some members lack is nothing unusual; one that none has is a mistake. Null has no members and no rows. */
-function stage(members: Member[], path: JsonPath, steps: PathStep[], read: (found: Member) => Member[]): Member[] {
-  const missed: Failure[] = []
-  let isFound = false
-  const found = members.flatMap(({ value, keys }) => {
-    if (steps.length > 0 && value === null) return []
-    try {
-      const inner = valueAt(value, { text: path.text, steps }, (text) => text)
-      const rows = inner === null && steps.length > 0 ? [] : read({ value: inner, keys })
-      isFound = true
-      return rows
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error
-      missed.push(error)
-      return []
-    }
-  })
-  const [first] = missed
-  if (!isFound && first !== undefined) throw first
-  return found
-}
-
-function membersOf({ value, keys }: Member, path: JsonPath, { key }: EachStep): Member[] {
-  if (value === null) return []
-  if (typeof value !== 'object') throw noMatch(path.text, { steps: [], matched: 0, ...describe(value) })
-  return Object.entries(value).map(([name, member]: [string, unknown]) => {
-    const own = key === null ? {} : { [key]: Array.isArray(value) ? null : name }
-    return { value: member, keys: { ...keys, ...own } }
-  })
-}
-
-function withKeys(row: unknown, keys: Keys): unknown {
-  if (Object.keys(keys).length === 0) return row
-  return isObject(row) ? { ...keys, ...row } : { ...keys, value: row }
-}
-
 /** Follows a path through a parsed value, through strings of JSON on the way too. */
-export function valueAt(root: unknown, path: JsonPath, unwrap = unwrapText): unknown {
-  if (isObject(root) && Object.hasOwn(root, path.text)) return root[path.text]
+export function valueAt(root: unknown, path: JsonPath): unknown {
+  if (isKeyed(root) && Object.hasOwn(root, path.text)) return root[path.text]
+  const found = follow(root, path.steps, unwrapText)
+  if ('value' in found) return found.value
+  throw noMatch(path.text, { steps: path.steps, matched: found.matched, ...describe(found.at) })
+}
+
+/** Where steps lead in a parsed value, or how many of them match and what stands there. */
+export function follow(
+  root: unknown,
+  steps: PathStep[],
+  unwrap: (value: unknown) => unknown = (value) => value,
+): { value: unknown } | { matched: number; at: unknown } {
   let value = root
-  for (const [matched, step] of path.steps.entries()) {
+  for (const [matched, step] of steps.entries()) {
     value = unwrap(value)
     const index = stepIndex(step)
     if (Array.isArray(value) && index !== undefined && index < value.length) value = value[index]
-    else if (isObject(value) && typeof step === 'string' && Object.hasOwn(value, step)) value = value[step]
-    else throw noMatch(path.text, { steps: path.steps, matched, ...describe(value) })
+    else if (isKeyed(value) && typeof step === 'string' && Object.hasOwn(value, step)) value = value[step]
+    else return { matched, at: value }
   }
-  return value
+  return { value }
 }
 
-function describe(value: unknown): Pick<PathMiss, 'keys' | 'length' | 'kind'> {
+export function describe(value: unknown): Pick<PathMiss, 'keys' | 'length' | 'kind'> {
   if (Array.isArray(value)) return { length: value.length, kind: 'a list' }
-  if (isObject(value)) return { keys: Object.keys(value), kind: 'an object' }
+  if (isKeyed(value)) return { keys: Object.keys(value), kind: 'an object' }
   return { kind: value === null ? 'null' : `a ${typeof value}` }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isKeyed(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function unwrapText(value: unknown): unknown {
+/** A string of JSON as what it says, anything else as it is. */
+export function unwrapText(value: unknown): unknown {
   if (typeof value !== 'string') return value
   try {
     return parseExact(value)
@@ -227,12 +176,57 @@ const maxDepth = 64
 export function parseExact(text: string): unknown {
   const plain = text.codePointAt(0) === 0xfe_ff ? text.slice(1) : text
   if (exceedsDepth(plain, maxDepth)) throw new SyntaxError(`JSON nested deeper than ${maxDepth} levels`)
-  // The reviver costs several times the parse, so it runs only where a long number can be.
-  if (!/\d[\d.]{15}|[eE][+-]?\d{3}/.test(plain)) return JSON.parse(plain)
-  return JSON.parse(plain, function exact(_key, value: unknown, context?: { source?: string }) {
-    if (typeof value !== 'number' || context?.source === undefined) return value
-    return holdsAllDigits(context.source, value) ? value : context.source
-  })
+  return JSON.parse(withLongNumbersQuoted(plain))
+}
+
+const longNumber = /\d[\d.]{15}|[eE][+-]?\d{3}/g
+const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])(?!\s*:)/y
+
+/** Numbers whose digits a double cannot hold, as strings. In one pass: a reviver takes ten times as long as the parse. */
+function withLongNumbersQuoted(text: string): string {
+  const pieces: string[] = []
+  let copied = 0
+  let quote = text.indexOf('"')
+  longNumber.lastIndex = 0
+  for (let match = longNumber.exec(text); match !== null; match = longNumber.exec(text)) {
+    let afterText = 0
+    while (quote !== -1 && quote < match.index) {
+      afterText = endOfText(text, quote) + 1
+      quote = text.indexOf('"', afterText)
+    }
+    if (afterText > match.index) {
+      longNumber.lastIndex = afterText
+      continue
+    }
+    let start = match.index
+    while (start > copied && isOfNumber(text.charCodeAt(start - 1))) start -= 1
+    numberToken.lastIndex = start
+    // It is no JSON, as its parser will say.
+    if (!numberToken.test(text)) return text
+    const end = numberToken.lastIndex
+    const source = text.slice(start, end)
+    longNumber.lastIndex = end
+    if (holdsAllDigits(source, Number(source))) continue
+    pieces.push(text.slice(copied, start), source)
+    copied = end
+  }
+  pieces.push(text.slice(copied))
+  return pieces.join('"')
+}
+
+/** A digit, a sign, a point or an exponent's letter. */
+function isOfNumber(code: number): boolean {
+  return (code >= 0x30 && code <= 0x39) || (code >= 0x2b && code <= 0x2e && code !== 0x2c) || (code | 0x20) === 0x65
+}
+
+/** Where the quote stands that ends a text, or the end of what there is. */
+export function endOfText(text: string, from: number): number {
+  for (let at = text.indexOf('"', from + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let slashes = at
+    while (text[slashes - 1] === '\\') slashes -= 1
+    if ((at - slashes) % 2 === 0) return at
+  }
+  return text.length
 }
 
 function holdsAllDigits(source: string, value: number): boolean {
@@ -242,5 +236,8 @@ function holdsAllDigits(source: string, value: number): boolean {
     .replace(/[eE].*$/, '')
     .replaceAll(/[-.]/g, '')
     .replace(/^0+/, '')
-  return Number.isFinite(value) && digits.replace(/0+$/, '').length <= 15
+  // By hand: a pattern for the zeros at the end begins anew at each zero.
+  let count = digits.length
+  while (digits[count - 1] === '0') count -= 1
+  return Number.isFinite(value) && count <= 15
 }

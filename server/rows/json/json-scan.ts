@@ -36,7 +36,7 @@ export type ScanResult = {
   holdsOnlyLists: boolean
   /** The path runs on inside a string: these steps are left. */
   rest: PathStep[]
-  /** What was learned is of more than the rows: some were given up for others that came later. */
+  /** The shape covers more than the rows: some were given up for others that came later. */
   isAgain: boolean
   maxBytes: number
 }
@@ -87,7 +87,7 @@ export function createJsonScanner(options: ScanOptions) {
   let isAgain = false
   let rowStart = 0
   let maxBytes = 0
-  /** What the next row that is handed on as it is belongs to: the rows, or one of their columns. */
+  /** The owner of the next row that is handed on as it is: the rows, or one of their columns. */
   let rowShape = shapes.rows
   let bareShape: Shape | null = null
 
@@ -204,7 +204,7 @@ export function createJsonScanner(options: ScanOptions) {
     if (isRow && offset + at - rowStart > maxBytes) maxBytes = offset + at - rowStart
     if (isWrapped) {
       flush(buffer, at)
-      // Of a row in a list the line break goes out here, and not in place of the comma: one piece less to hand on.
+      // A row in a list gets its line break here, and not in place of the comma: one piece less to hand on.
       if (isTarget) sink.bytes(wrapClose, 0, 1)
       else {
         sink.bytes(wrapCloseLine, 0, 2)

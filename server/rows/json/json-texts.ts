@@ -1,7 +1,7 @@
-/** What a text can be, as bits: a day, a time in UTC, one without a zone, one with an offset. */
+/** Kinds of a text, as bits: a day, a time in UTC, one without a zone, one with an offset. */
 export const texts = { day: 1, utc: 2, local: 4, offset: 8, any: 15 } as const
 
-/** What the text between `start` and `end` could be. Reads bytes, because this runs for every date of every row. */
+/** The possible kinds of the text between `start` and `end`. Reads bytes, because this runs for every date of every row. */
 export function textsAt(bytes: Buffer, start: number, end: number): number {
   const length = end - start
   if (length < 10 || length > 32) return 0

@@ -10,7 +10,7 @@ export function excessive(what: string, at: number): Error & { at: number } {
   return Object.assign(broken(what, at), { isExcess: true })
 }
 
-/** What the caller reads of it; any other error is handed back as it is. */
+/** The error for the caller; any other error is handed back as it is. */
 export function notJson(error: unknown, offset: number): unknown {
   if (!(error instanceof Error) || !('at' in error) || typeof error.at !== 'number') return error
   const hint =

@@ -97,7 +97,7 @@ export function createKeyShapes() {
     followLoose,
     namesUpTo,
     enter,
-    /** What stands under one key of the rows, for rows that arrive column by column. */
+    /** The shape under one key of the rows, for rows that arrive column by column. */
     column: (name: string) => fieldOf(rows, name),
     hasDuplicates: () => duplicates,
   }

@@ -1,4 +1,4 @@
-/** What was seen at one place of the rows: which kinds of values, and how large the numbers were. */
+/** The shape at one place of the rows: which kinds of values, and how large the numbers were. */
 export type Shape = {
   kinds: number
   /** Most digits before and after the point, over all numbers. */
@@ -8,7 +8,7 @@ export type Shape = {
   doubleExact: boolean
   /** Whole numbers: the largest magnitude, once it may not fit 64 bits. */
   largest: bigint
-  /** What all texts so far could be. */
+  /** The kinds that fit all texts so far. */
   texts: number
   /** By key, in the order the keys were first seen; `others` for those beyond the most that are told apart. */
   fields: Map<string, Shape>

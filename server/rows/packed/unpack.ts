@@ -19,7 +19,7 @@ const maxLayers = 2
 const linesType = 'application/x-ndjson'
 
 /**
- * What stands in a body that is no text to be read as it is: `.gz` and `.zst` are unpacked, Excel and XML become one row
+ * The contents of a body that is no text to be read as it is: `.gz` and `.zst` are unpacked, Excel and XML become one row
  * a line. The first bytes decide, whatever the Content-Type says. Files of its own begin with `workPath`.
  */
 export async function unpackBody(given: Body, options: Options): Promise<Unpacked> {
@@ -85,7 +85,7 @@ function packingOf(head: Buffer): Packing | null {
   return magic === '28b52ffd' ? 'zstd' : null
 }
 
-/** What is packed says nothing about what is inside. */
+/** The type of a packed body says nothing about its contents. */
 function innerType(contentType: string | undefined): string | undefined {
   const { type } = parseContentType(contentType)
   return /gzip|zstd|octet-stream|^$/.test(type) ? undefined : contentType

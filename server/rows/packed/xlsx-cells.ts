@@ -1,4 +1,4 @@
-/** What the style of a cell makes of a number. */
+/** The kind of number by the style of a cell. */
 export type CellKind = 'number' | 'date' | 'time'
 
 const dateIds = new Set(['14', '15', '16', '17', '22', '27', '30', '36', '50', '57'])

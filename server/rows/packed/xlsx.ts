@@ -17,6 +17,13 @@ export type XlsxOptions = {
 
 const maxEntries = 10_000
 const maxColumns = 16_384
+const maxSheets = 10_000
+const maxStyles = 65_536
+/** Excel's own limit for a sheet, in rows times ten. */
+const maxSharedTexts = 10_485_760
+/** A few texts that are shared can stand in every cell: what is written is counted, too. */
+const maxRowChars = 67_108_864
+const maxNameChars = 1_048_576
 /** Texts that cells share are held while the sheet is read. */
 const maxSharedChars = 134_217_728
 
@@ -33,7 +40,10 @@ export async function xlsxToLines(inputPath: string, outputPath: string, options
     const formats = await readFormats(book)
     await using file = await open(outputPath, 'w', 0o600)
     const writer = createRowWriter(file, 0)
-    const rows = createRowMaker((line) => writer.text(line))
+    const rows = createRowMaker((line) => {
+      if (writer.position() + line.length > options.maxBytes) throw tooLarge(options.maxBytes)
+      writer.text(line)
+    })
     const cells = createCellReader({ shared, formats, is1904: sheets.is1904, row: (row) => rows.take(row) })
     await book.walk(sheet.path, cells, async () => {
       if (writer.isFull()) await writer.drain()
@@ -46,7 +56,7 @@ export async function xlsxToLines(inputPath: string, outputPath: string, options
 
 type Handlers = {
   opened: (name: string, attributes: Record<string, string>) => void
-  said?: (text: string) => void
+  onText?: (text: string) => void
   closed?: (name: string) => void
 }
 type Book = {
@@ -78,16 +88,15 @@ async function openBook(path: string, { maxBytes, goOn }: XlsxOptions): Promise<
       throw unreadable(`is damaged: ${error.message.split('\n', 1)[0] ?? ''}`)
     }
     parser.onopentag = ({ name: tag, attributes }) => handlers.opened(local(tag), attributes as Record<string, string>)
-    parser.ontext = (text) => handlers.said?.(text)
-    parser.oncdata = (text) => handlers.said?.(text)
+    parser.ontext = (text) => handlers.onText?.(text)
+    parser.oncdata = (text) => handlers.onText?.(text)
     parser.onclosetag = (tag) => handlers.closed?.(local(tag))
     const decoder = new TextDecoder()
     try {
       for await (const piece of (await openEntry(zip, entry)) as AsyncIterable<Buffer>) {
         goOn?.()
         unpackedBytes += piece.length
-        if (unpackedBytes > maxBytes)
-          throw unreadable(`unpacks to more than ${maxBytes} bytes, which is all that may be read`)
+        if (unpackedBytes > maxBytes) throw tooLarge(maxBytes)
         parser.write(decoder.decode(piece, { stream: true }))
         await drain?.()
       }
@@ -140,6 +149,7 @@ async function readSheets(book: Book): Promise<{ names: Sheet[]; is1904: boolean
     opened(name, attributes) {
       if (name === 'workbookPr') is1904 = /^(1|true)$/.test(attributes['date1904'] ?? '')
       const [, id = ''] = Object.entries(attributes).find(([key]) => local(key) === 'id') ?? []
+      if (names.length === maxSheets) throw unreadable(`has more than ${maxSheets} sheets`)
       if (name === 'sheet') names.push({ name: attributes['name'] ?? '', path: targets.get(id) ?? '' })
     },
   })
@@ -161,15 +171,16 @@ async function readShared(book: Book): Promise<string[]> {
   let isPhonetic = false
   await book.walk('xl/sharedStrings.xml', {
     opened(name) {
+      if (texts.length === maxSharedTexts) throw tooMuchText()
       if (name === 'si') texts.push('')
       if (name === 'rPh') isPhonetic = true
       isText = name === 't' && !isPhonetic
     },
-    said(text) {
+    onText(text) {
       if (!isText || texts.length === 0) return
       texts[texts.length - 1] += text
       chars += text.length
-      if (chars > maxSharedChars) throw unreadable('holds more text than can be held while it is read')
+      if (chars > maxSharedChars) throw tooMuchText()
     },
     closed(name) {
       if (name === 't') isText = false
@@ -189,6 +200,7 @@ async function readFormats(book: Book): Promise<CellKind[]> {
     opened(name, attributes) {
       if (name === 'numFmt') custom.set(attributes['numFmtId'] ?? '', attributes['formatCode'] ?? '')
       if (name === 'cellXfs') isCellStyles = true
+      if (kinds.length > maxStyles || custom.size > maxStyles) throw unreadable(`has more than ${maxStyles} styles`)
       if (name === 'xf' && isCellStyles) kinds.push(dateFormats(attributes['numFmtId'] ?? '', custom))
     },
     closed: (name) => void (isCellStyles &&= name !== 'cellXfs'),
@@ -201,6 +213,7 @@ type CellOptions = { shared: string[]; formats: CellKind[]; is1904: boolean; row
 
 function createCellReader({ shared, formats, is1904, row }: CellOptions): Handlers {
   let cells: Cell[] = []
+  let chars = 0
   let column = -1
   let attributes: Record<string, string> = {}
   let text = ''
@@ -209,6 +222,7 @@ function createCellReader({ shared, formats, is1904, row }: CellOptions): Handle
     opened(name, given) {
       if (name === 'row') {
         cells = []
+        chars = 0
         column = -1
       }
       if (name === 'c') {
@@ -220,7 +234,7 @@ function createCellReader({ shared, formats, is1904, row }: CellOptions): Handle
       }
       if (name === 'v' || name === 't') isValue = true
     },
-    said: (said) => void (isValue && (text += said)),
+    onText: (onText) => void (isValue && (text += onText)),
     closed(name) {
       if (name === 'v' || name === 't') isValue = false
       if (name === 'c') {
@@ -231,6 +245,8 @@ function createCellReader({ shared, formats, is1904, row }: CellOptions): Handle
           kind: formats[Number(attributes['s'])] ?? 'number',
           is1904,
         })
+        chars += json?.length ?? 0
+        if (chars > maxRowChars || cells.length > maxColumns) throw unreadable('holds a row of more than 64 MB')
         if (json !== null) cells.push({ column, json })
       }
       if (name === 'row' && cells.length > 0) row(cells)
@@ -247,12 +263,18 @@ function columnOf(letters: string): number {
 /** The first row names the columns; one without a name, or with the name of another, is called by its place. */
 function createRowMaker(write: (line: string) => void) {
   let names: Map<number, string> | null = null
-  const taken = new Set<string>()
+  /** Each name, with the number to try next where it comes once more. */
+  const taken = new Map<string, number>()
+  let nameChars = 0
   const nameOf = (wanted: string, column: number): string => {
-    let name = wanted === '' ? `column_${column + 1}` : wanted
-    for (let count = 1; taken.has(name); count += 1)
-      name = `${wanted === '' ? `column_${column + 1}` : wanted}_${count}`
-    taken.add(name)
+    const base = wanted === '' ? `column_${column + 1}` : wanted
+    let name = base
+    let count = taken.get(base) ?? 1
+    for (; taken.has(name); count += 1) name = `${base}_${count}`
+    if (name !== base) taken.set(base, count)
+    taken.set(name, 1)
+    nameChars += name.length
+    if (nameChars > maxNameChars) throw unreadable('has names of columns of more than a million letters')
     return name
   }
   return {
@@ -275,6 +297,14 @@ function createRowMaker(write: (line: string) => void) {
 function textOf(json: string): string {
   const value = JSON.parse(json) as unknown
   return (typeof value === 'string' ? value : json).trim()
+}
+
+function tooLarge(maxBytes: number): Failure {
+  return unreadable(`unpacks to more than ${maxBytes} bytes, which is all that may be read`)
+}
+
+function tooMuchText(): Failure {
+  return unreadable('holds more text than can be held while it is read')
 }
 
 function unreadable(what: string): Failure {

@@ -35,7 +35,7 @@ export async function xmlToLines(inputPath: string, outputPath: string, options:
       const parts = new Map(Object.entries(attributes).map(([key, value]) => [`@${key}`, [jsonOf(value)]]))
       stack.push({ name, parts, text: '' })
     },
-    said(text) {
+    onText(text) {
       const inner = stack.at(-1)
       if (inner === undefined) return
       inner.text += text
@@ -109,7 +109,7 @@ async function findRows(inputPath: string, options: XmlOptions): Promise<string>
 
 type Visitor = {
   opened?: (path: string, name: string, attributes: Record<string, string>) => void
-  said?: (text: string) => void
+  onText?: (text: string) => void
   closed?: () => void
   drain?: () => Promise<void>
 }
@@ -125,8 +125,8 @@ async function walk(inputPath: string, { charset, maxDepth, goOn }: XmlOptions, 
     if (names.length > maxDepth) throw unreadable(`nests deeper than ${maxDepth} levels`)
     visitor.opened?.(names.join('/'), name, attributes as Record<string, string>)
   }
-  parser.ontext = (text) => visitor.said?.(text)
-  parser.oncdata = (text) => visitor.said?.(text)
+  parser.ontext = (text) => visitor.onText?.(text)
+  parser.oncdata = (text) => visitor.onText?.(text)
   parser.onclosetag = () => {
     names.pop()
     visitor.closed?.()

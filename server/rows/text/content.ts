@@ -1,4 +1,4 @@
-/** What a Content-Type and the first bytes of a body say about it. Pure. */
+/** The type of a body by its Content-Type and first bytes. Pure. */
 
 export type ContentType = { type: string; parameters: Record<string, string> }
 

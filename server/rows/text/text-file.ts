@@ -26,16 +26,20 @@ export async function transcode(input: FileHandle, path: string, charset: string
   }
 }
 
-const wrapBytes = '{"value":"'.length
+/** The bytes before the string in its row. */
+const rowLead = '{"value":"'
 
-/** Writes what the string in the row `{"value":"…"}` at `from` says to `path`, escapes undone. */
-export async function unescapeText(rows: FileHandle, from: number, path: string): Promise<FileHandle> {
+/**
+ * Writes a JSON string to `path` with its escapes undone. The string is the only value of a row: `{"value":"…"}`, as
+ * the scanner writes a text that stands alone, which begins at `rowStart` in the file.
+ */
+export async function unescapeText(rows: FileHandle, rowStart: number, path: string): Promise<FileHandle> {
   const output = await open(path, 'w+', 0o600)
   const writer = createRowWriter(output, 0)
   let done = false
   const push = (buffer: Buffer, end: number, last: boolean): number => {
     if (done) return end
-    // Only the quote that closes the string stands bare; every other one is behind a backslash.
+    // The closing quote is the only one without a backslash before it.
     const close = closingQuote(buffer, end)
     const stop = close < 0 ? safeEnd(buffer, end) : close
     if (stop > 0) writer.text(JSON.parse(`"${buffer.toString('utf8', 0, stop)}"`) as string)
@@ -43,7 +47,7 @@ export async function unescapeText(rows: FileHandle, from: number, path: string)
     return done ? end : stop
   }
   try {
-    await pump(rows, push, { from: from + wrapBytes, chunkBytes, afterEach: writer.drain })
+    await pump(rows, push, { from: rowStart + rowLead.length, chunkBytes, afterEach: writer.drain })
   } catch (error) {
     await output.close()
     throw error
@@ -58,7 +62,7 @@ function closingQuote(buffer: Buffer, end: number): number {
   return -1
 }
 
-/** The end, less an escape (or the first half of a surrogate pair) that may go on in the next piece. */
+/** Where a chunk can be cut: before an escape, or half of a surrogate pair, that may continue in the next chunk. */
 function safeEnd(buffer: Buffer, end: number): number {
   for (let at = Math.max(0, end - 12); at < end; at += 1) {
     if (buffer[at] === 0x5c && backslashesBefore(buffer, at) % 2 === 0) return at

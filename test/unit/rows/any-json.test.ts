@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createRowReader, texts, type Shape } from '../../../server/rows/index.ts'
 import { useRows } from './run.ts'
+import { rounds } from '../../harness/rounds.ts'
 
 const { run } = useRows()
 
@@ -41,7 +42,7 @@ describe('rows are what JSON.parse reads', () => {
         expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(rowsOf(parsed))
         expect(rowCount).toBe(lines.length)
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(60, 300) },
     )
   })
 
@@ -56,7 +57,7 @@ describe('rows are what JSON.parse reads', () => {
         const rows = value === null ? [] : rowsOf(parsed.a['b.c'][1].d)
         expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(rows)
       }),
-      { numRuns: 200 },
+      { numRuns: rounds(40, 200) },
     )
   })
 
@@ -72,7 +73,7 @@ describe('rows are what JSON.parse reads', () => {
         )
         expect({ body, accepted: accepted && !parses(body) && !isLines(body) }).toEqual({ body, accepted: false })
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(60, 300) },
     )
   })
 })
@@ -119,7 +120,7 @@ test('what is learned on the way is what the rows hold, at any cut of the pieces
         expect(learned?.maxBytes).toBeGreaterThanOrEqual(Math.max(...lines.map((line) => Buffer.byteLength(line))))
       },
     ),
-    { numRuns: 300 },
+    { numRuns: rounds(60, 300) },
   )
   const dates = Array.from({ length: 200 }, () => ({ at: '2026-01-02T03:04:05Z' }))
   const { learned } = await run(JSON.stringify(dates), { chunkBytes: 101 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { newCell, noteCell, noteQuotes, type CellShape } from '../../../server/rows/csv/csv-cells.ts'
 import { useRows } from './run.ts'
+import { rounds } from '../../harness/rounds.ts'
 
 const { run, refusal } = useRows()
 
@@ -86,7 +87,7 @@ test('what CSV holds is what its fields say, however they are written and wherev
       )
       expect(found.csv?.cells.map(seenOf)).toEqual(columns.map((fields) => seenOf(cellOf(fields))))
     }),
-    { numRuns: 600 },
+    { numRuns: rounds(150, 600) },
   )
 })
 

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { normalise, type NormaliseOptions } from '../../../server/rows/normalise.ts'
 import { useRows } from './run.ts'
+import { rounds } from '../../harness/rounds.ts'
 
 const { run, refusal, folder } = useRows()
 
@@ -84,7 +85,7 @@ describe('CSV that may stay where it is', () => {
         expect(found.isAsItCame === true ? `${rest}${bareEnd}` : found.text).toBe(written.text)
         expect(found.rowCount).toBe(written.rowCount)
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(75, 300) },
     )
   })
 })

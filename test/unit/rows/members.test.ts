@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseExtractor, parsePath, pick } from '../../../server/rows/index.ts'
 import { useRows } from './run.ts'
+import { rounds } from '../../harness/rounds.ts'
 
 const { run, refusal } = useRows()
 const rows = (lines: string[]) => lines.map((line) => JSON.parse(line) as unknown)
@@ -87,7 +88,7 @@ describe('a path through every member', () => {
         )
         expect(loaded).toEqual(expected)
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(75, 300) },
     )
   })
 

@@ -21,7 +21,7 @@ export async function followBody(
     const startedMs = performance.now()
     while (performance.now() - startedMs < mostWaitMs) {
       throwIfCancelled(call)
-      // What was written before the mark is read after the mark was seen.
+      // Bytes written before the mark are read after the mark was seen.
       isWhole = await isThere(wholeMark)
       if (isWhole || (await stat(path)).size > position) return true
       await delay(lookEveryMs)

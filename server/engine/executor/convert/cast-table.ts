@@ -4,7 +4,7 @@ import { withFiles } from '../instance/file-database.ts'
 import type { Cancellable } from '../instance/instances.ts'
 import { partFiles, partedFiles } from '../instance/parted.ts'
 import type { CastCall, ExecutorSettings } from '../socket/protocol.ts'
-import { quoteName, quoteText } from '../instance/sql-tokens.ts'
+import { quoteName, quoteText } from '../instance/sql-text.ts'
 
 /** The rows of a table as one Parquet file with other types: for readers that do not have those they are stored in. */
 export async function castTable(

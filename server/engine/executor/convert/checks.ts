@@ -2,12 +2,12 @@ import { withFiles } from '../instance/file-database.ts'
 import type { Cancellable } from '../instance/instances.ts'
 import { partFiles, partedFiles } from '../instance/parted.ts'
 import type { CheckCall, CheckResult, ExecutorSettings, RowCheck } from '../socket/protocol.ts'
-import { quoteName, quoteText } from '../instance/sql-tokens.ts'
+import { quoteName, quoteText } from '../instance/sql-text.ts'
 
 const maxExamples = 3
 const maxExample = 100
 
-/** What of each check the rows of a file fail, with a few of the values that do. */
+/** The failures of each check over the rows of a file, with a few of the values. */
 export function checkRows(settings: ExecutorSettings, call: Cancellable, input: CheckCall): Promise<CheckResult[]> {
   const { parquetPath, whole } = input
   const paths = whole === undefined ? [parquetPath] : [parquetPath, ...partFiles(whole)]
@@ -15,7 +15,7 @@ export function checkRows(settings: ExecutorSettings, call: Cancellable, input: 
     call.interrupt = () => connection.interrupt()
     const results: CheckResult[] = []
     for (const check of input.checks) {
-      // What must be true of every row is true of those that were there already.
+      // A rule for every row holds for those that were there already.
       const isOfEach = check.type === 'not_null' || check.type === 'accepted_values'
       const rows =
         whole === undefined || isOfEach ? `read_parquet(${quoteText(parquetPath)})` : `(${partedFiles(whole)})`

@@ -1,6 +1,6 @@
 import { doubleDigits, kinds, texts, type Shape } from '../../../rows/index.ts'
 import { positionColumn, rowColumn } from '../instance/parted.ts'
-import { quoteName } from '../instance/sql-tokens.ts'
+import { quoteName } from '../instance/sql-text.ts'
 
 /** A column or part of one: its SQL type, and what must be done to the text so that DuckDB reads it without loss. */
 export type Typed = {
@@ -95,7 +95,7 @@ export function namesOf(keys: string[], given: Map<string, string>): Map<string,
 }
 
 /**
- * What a column is by its values: no wider than they need, however wide it was before. Where there is no value it stays
+ * The type of a column by its values: no wider than they need, however wide it was before. Where there is no value it stays
  * what it was. Numbers, days and texts that are joined by words of another kind become texts, not JSON.
  */
 export function typeAfter(shape: Shape, before: string | null): Typed {

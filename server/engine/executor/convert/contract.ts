@@ -3,7 +3,7 @@ import { Failure } from '../../../failure.ts'
 import { widerType } from '../../../rows/index.ts'
 import type { Contract, ContractColumn, ConvertedColumn, Mismatch } from '../socket/protocol.ts'
 import { readAs } from '../instance/read-as.ts'
-import { quoteName, quoteText } from '../instance/sql-tokens.ts'
+import { quoteName, quoteText } from '../instance/sql-text.ts'
 
 /**
  * Rows ready to copy. `from` gives SQL whose columns are `c0`, `c1` … of the types in `columns`; those at the indexes
@@ -17,13 +17,22 @@ export type CopySource = {
   from: (asText: ReadonlySet<number>) => string
   text: (index: number, type: string) => string
   json: (index: number) => string
+  /** SQL of rows whose column `raw` is the text of a value as it came. */
+  raw: (index: number) => string
 }
 
-/** What is written: an expression for each column, over `from`. */
-export type Written = { sql: string; columns: ConvertedColumn[]; mismatches: Mismatch[]; rejected: string | null }
+/** The written columns: an expression for each, over `from`. */
+export type WrittenRows = { sql: string; columns: ConvertedColumn[]; mismatches: Mismatch[]; rejected: string | null }
 
-/** What of a column is checked against its type. */
-type Checked = { index: number; name: string; expected: string; found: string }
+/** The test of a column's values against its type. */
+type Checked = {
+  index: number
+  name: string
+  expected: string
+  found: string
+  /** Texts that spell a number in another way are none: `01` and `1.0` are other articles than 1. Authors may say otherwise. */
+  keepsZeros: boolean
+}
 
 const maxExamples = 3
 const maxExample = 100
@@ -73,12 +82,14 @@ export async function underContract(
   connection: DuckDBConnection,
   source: CopySource,
   contract: Contract | null,
-): Promise<Written> {
+): Promise<WrittenRows> {
   const held = new Map((contract?.columns ?? []).map((column) => [column.sourceKey, column]))
   const checked = source.columns.flatMap((column, index): Checked[] => {
-    const expected = expectedType(contract, held.get(column.sourceKey))
+    const rule = held.get(column.sourceKey)
+    const expected = expectedType(contract, rule)
     if (expected === null || expected === column.type || column.untyped === true) return []
-    return [{ index, name: column.name, expected, found: column.type }]
+    const keepsZeros = rule?.declared === false && column.type === 'VARCHAR'
+    return [{ index, name: column.name, expected, found: column.type, keepsZeros }]
   })
   const from = source.from(new Set(checked.map(({ index }) => index)))
   const mismatches = await findMismatches(connection, { source, from, checked })
@@ -86,7 +97,7 @@ export async function underContract(
   const mode = contract?.onMismatch ?? 'widen'
   const joined = joinedTypes(source, contract, new Set(mode === 'null' ? [] : failing.keys()))
   if (mismatches.length > 0 && mode === 'refuse') throw refused(mismatches)
-  const kept = new Map(
+  const checkedColumns = new Map(
     checked.filter(({ name }) => mode === 'null' || !failing.has(name)).map((each) => [each.index, each]),
   )
   const columns = source.columns.map((column, index): ConvertedColumn => {
@@ -94,11 +105,11 @@ export async function underContract(
     const expected =
       untyped === true
         ? expectedType(contract, held.get(column.sourceKey))
-        : (joined.get(index) ?? kept.get(index)?.expected)
+        : (joined.get(index) ?? checkedColumns.get(index)?.expected)
     return expected === undefined || expected === null ? column : { ...plain, type: expected }
   })
   const list = columns.map(({ name, type, untyped }, index) => {
-    const cast = kept.get(index)
+    const cast = checkedColumns.get(index)
     const isEmpty = source.columns[index]?.untyped === true && untyped === undefined
     const natural = joined.has(index) ? readAs(`c${index}`, source.columns[index]?.type ?? type, type) : `c${index}`
     const value = isEmpty ? `CAST(NULL AS ${type})` : cast === undefined ? natural : castOf(source, cast)
@@ -106,16 +117,17 @@ export async function underContract(
   })
   const absent = absentColumns(contract, source)
   const nulls = absent.map(({ name, type }) => `CAST(NULL AS ${type}) AS ${quoteName(name)}`)
-  const rejected = mode === 'null' && mismatches.length > 0 ? rejectedSql(source, kept, failing) : null
-  const isPlain = kept.size + absent.length === 0 && columns.every((column, index) => column === source.columns[index])
+  const rejected = mode === 'null' && mismatches.length > 0 ? rejectedSql(source, checkedColumns, failing) : null
+  const isPlain =
+    checkedColumns.size + absent.length === 0 && columns.every((column, index) => column === source.columns[index])
   const sql = isPlain
     ? source.plain
-    : `SELECT ${[...list, ...nulls].join(', ')} FROM ${source.from(new Set(kept.keys()))}`
+    : `SELECT ${[...list, ...nulls].join(', ')} FROM ${source.from(new Set(checkedColumns.keys()))}`
   return { sql, columns: [...columns, ...absent], mismatches, rejected }
 }
 
 /**
- * Of rows that join others: the columns whose values do not fit the type that is there, and what is nested and looks
+ * For rows that join others: the columns whose values do not fit the type that is there, and what is nested and looks
  * otherwise than before. Each takes the type that holds both.
  */
 function joinedTypes(source: CopySource, contract: Contract | null, failing: ReadonlySet<string>): Map<number, string> {
@@ -134,7 +146,7 @@ function joinedTypes(source: CopySource, contract: Contract | null, failing: Rea
 function expectedType(contract: Contract | null, column: ContractColumn | undefined): string | null {
   if (contract === null || column === undefined || column.type === null) return null
   if (!column.declared && contract.onMismatch === 'widen' && contract.extends !== true) return null
-  // What is nested takes the type that its values need.
+  // Nested values get the type that they need.
   return ruleOf(column.type) === undefined ? null : column.type
 }
 
@@ -150,8 +162,9 @@ type Looking = { source: CopySource; from: string; checked: Checked[] }
 
 async function findMismatches(connection: DuckDBConnection, { source, from, checked }: Looking): Promise<Mismatch[]> {
   if (checked.length === 0) return []
-  const list = checked.flatMap(({ index, expected }) => {
-    const failing = `FILTER (WHERE ${doesNotFit(source.text(index, expected), expected)})`
+  const list = checked.flatMap((each) => {
+    const { index, expected } = each
+    const failing = `FILTER (WHERE ${doesNotFit(source.text(index, expected), each)})`
     const text = `left(${source.text(index, expected)}, ${maxExample})`
     return [`count(*) ${failing}`, `to_json(list_slice(list_distinct(list(${text}) ${failing}), 1, ${maxExamples}))`]
   })
@@ -165,25 +178,35 @@ async function findMismatches(connection: DuckDBConnection, { source, from, chec
   })
 }
 
-function doesNotFit(text: string, type: string): string {
-  return `${text} IS NOT NULL AND NOT coalesce(${ruleOf(type)?.holds(text, type) ?? 'true'}, false)`
+function doesNotFit(text: string, checked: Checked): string {
+  return `${text} IS NOT NULL AND NOT coalesce(${fits(text, checked)}, false)`
 }
 
-function castOf(source: CopySource, { index, expected: type }: Checked): string {
+function fits(text: string, { expected: type, keepsZeros }: Checked): string {
+  const holds = ruleOf(type)?.holds(text, type) ?? 'true'
+  const isNumber = /^(BIGINT|DOUBLE|DECIMAL)/.test(type)
+  const isWhole = /^(BIGINT|DECIMAL\(\d+,0\))$/.test(type)
+  const otherwise = isWhole ? '^-?0[0-9]|^-0|[.]' : '^-?0[0-9]'
+  return keepsZeros && isNumber ? `(${holds} AND NOT regexp_matches(${text}, '${otherwise}'))` : holds
+}
+
+function castOf(source: CopySource, checked: Checked): string {
+  const { index, expected: type } = checked
   const text = source.text(index, type)
   if (type === 'VARCHAR') return text
   if (type === 'JSON') return source.json(index)
-  return `CASE WHEN ${ruleOf(type)?.holds(text, type) ?? 'true'} THEN try_cast(${text} AS ${type}) END`
+  return `CASE WHEN ${fits(text, checked)} THEN try_cast(${text} AS ${type}) END`
 }
 
 /** Every value that became null: in which row of the table, counted from 1, of which column, and as it came. */
-function rejectedSql(source: CopySource, kept: Map<number, Checked>, failing: Map<string, Mismatch>): string {
-  const columns = [...kept.values()].filter(({ name }) => failing.has(name))
-  const parts = columns.map(({ index, name, expected }) => {
+function rejectedSql(source: CopySource, checkedColumns: Map<number, Checked>, failing: Map<string, Mismatch>): string {
+  const columns = [...checkedColumns.values()].filter(({ name }) => failing.has(name))
+  const parts = columns.map((each) => {
+    const { index, name, expected } = each
     const text = source.text(index, expected)
-    return `SELECT "row", ${quoteText(name)} AS "column", ${text} AS "value" FROM numbered WHERE ${doesNotFit(text, expected)}`
+    return `SELECT "row", ${quoteText(name)} AS "column", ${text} AS "value" FROM numbered WHERE ${doesNotFit(text, each)}`
   })
-  const numbered = `SELECT row_number() OVER () AS "row", * FROM ${source.from(new Set(kept.keys()))}`
+  const numbered = `SELECT row_number() OVER () AS "row", * FROM ${source.from(new Set(checkedColumns.keys()))}`
   return `WITH numbered AS (${numbered}) ${parts.join(' UNION ALL ')} ORDER BY "row", "column"`
 }
 

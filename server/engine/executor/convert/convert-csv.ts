@@ -2,7 +2,7 @@ import type { CsvFile } from '../../../rows/index.ts'
 import { isUnseen, namesOf, typeAfter } from './column-types.ts'
 import type { CopySource } from './contract.ts'
 import type { Contract, ConvertedColumn } from '../socket/protocol.ts'
-import { quoteName, quoteText } from '../instance/sql-tokens.ts'
+import { quoteName, quoteText } from '../instance/sql-text.ts'
 
 /** DuckDB's own default. */
 const lineBytesMin = 2_097_152
@@ -19,7 +19,7 @@ export function csvSource({ path, rowCount, columns: keys, csv }: CsvInput, cont
   const columns = keys.map((key, index): ConvertedColumn => {
     const shape = csv.cells[index]?.shape
     const old = before.get(key)?.type ?? null
-    // What is mixed is text here; there is nothing else that it could have come as.
+    // Mixed values are text here; there is nothing else that they could have come as.
     const found = shape === undefined ? (old ?? 'VARCHAR') : typeAfter(shape, old).type.replace(/^JSON$/, 'VARCHAR')
     const isUntyped = old === null && (shape === undefined || isUnseen(shape))
     return { name: names.get(key) ?? key, type: found, sourceKey: key, ...(isUntyped && { untyped: true }) }
@@ -58,5 +58,6 @@ export function csvSource({ path, rowCount, columns: keys, csv }: CsvInput, cont
     from: (asText) => `(${select((index) => `c${index}`, asText)})`,
     text: (index, type) => (type === 'VARCHAR' ? `c${index}` : `nullif(c${index}, '')`),
     json: (index) => `to_json(nullif(c${index}, ''))`,
+    raw: (index) => `(SELECT c${index} AS raw FROM (${select((each) => `c${each}`, new Set([index]))}))`,
   }
 }

@@ -7,7 +7,7 @@ import { Failure } from '../../../failure.ts'
 import { createRowReader, normalise, type Normalised, type Shape } from '../../../rows/index.ts'
 import { followBody } from './arriving.ts'
 import { isUnseen, namesOf, typeAfter, type Typed } from './column-types.ts'
-import { underContract, type CopySource, type Written } from './contract.ts'
+import { underContract, type CopySource, type WrittenRows } from './contract.ts'
 import { csvSource } from './convert-csv.ts'
 import { isOutOfMemory } from '../instance/failed.ts'
 import { withFiles } from '../instance/file-database.ts'
@@ -15,6 +15,7 @@ import { readableBody } from './readable-body.ts'
 import { throwIfCancelled, type Cancellable } from '../instance/instances.ts'
 import { createRewriter, needsRewrite } from './json-rewrite.ts'
 import { eachLine } from './lines.ts'
+import { lookAtRows } from './look.ts'
 import type {
   AnswerBody,
   Contract,
@@ -24,8 +25,9 @@ import type {
   ExecutorSettings,
   RowsPageCall,
   PageRows,
+  WrittenTable,
 } from '../socket/protocol.ts'
-import { quoteName, quoteText } from '../instance/sql-tokens.ts'
+import { quoteName, quoteText } from '../instance/sql-text.ts'
 
 const rowGroupRows = 16_384
 export const parquetOptions = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows}`
@@ -50,7 +52,10 @@ export async function convert(settings: ExecutorSettings, call: Cancellable, inp
   }
   try {
     const file = await rowsOf(settings, call, input.source, paths.rows)
-    const source = await sourceOf(file, call, { rewritten: paths.rewritten, contract })
+    const source =
+      input.source.kind === 'table'
+        ? tableSource(input.source)
+        : await sourceOf(file, call, { rewritten: paths.rewritten, contract })
     const threads = threadsFor(source.columns.length)
     const reachable = [
       file.path,
@@ -62,19 +67,25 @@ export async function convert(settings: ExecutorSettings, call: Cancellable, inp
       call.interrupt = () => connection.interrupt()
       throwIfCancelled(call)
       const written = await underContract(connection, source, contract)
-      const rowCount = await copyRows(connection, written, paths.temporary)
+      // Rows that are as they are to be need not be written twice.
+      const isWritten = input.source.kind === 'table' && written.sql === source.plain
+      if (isWritten) await rename(file.path, paths.temporary)
+      const rowCount = isWritten ? source.rowCount : await copyRows(connection, written, paths.temporary)
       const expected = source.rowCount
-      if (expected !== null && rowCount !== expected)
+      if (rowCount === null || (expected !== null && rowCount !== expected))
         throw new Error(`${expected} rows went in and ${rowCount} came out`)
       if (written.rejected !== null && rejectedPath !== undefined) {
         await connection.run(
           `COPY (${written.rejected}) TO ${quoteText(rejectedPath)} (FORMAT parquet, COMPRESSION zstd)`,
         )
       }
+      const { columns, mismatches } = written
+      const { look } = input
+      const looked = look && (await lookAtRows(connection, { source, columns, path: paths.temporary }, look))
       await moveWhole(paths.temporary, parquetPath)
       const { size: sizeBytes } = await stat(parquetPath)
-      const { columns, mismatches } = written
-      return { rowCount, sizeBytes, columns, mismatches, isOneObject: file.shape === 'one_row' }
+      const isOneObject = file.shape === 'one_row'
+      return { rowCount, sizeBytes, columns, mismatches, isOneObject, ...(looked && { looked }) }
     })
   } finally {
     await Promise.all(Object.values(paths).map((path) => rm(path, { force: true })))
@@ -83,7 +94,7 @@ export async function convert(settings: ExecutorSettings, call: Cancellable, inp
 
 async function copyRows(
   connection: DuckDBConnection,
-  { sql, columns }: Pick<Written, 'sql' | 'columns'>,
+  { sql, columns }: Pick<WrittenRows, 'sql' | 'columns'>,
   temporary: string,
 ): Promise<number> {
   try {
@@ -133,10 +144,14 @@ async function rowsOf(
     const shape = source.isOneObject === true ? 'one_row' : 'rows'
     return { path: source.path, format: 'ndjson', shape, rowCount: null, learned: null, columns: null }
   }
+  if (source.kind === 'table') {
+    const { path: written, rowCount } = source
+    return { path: written, format: 'ndjson', shape: 'rows', rowCount, learned: null, columns: null }
+  }
   if (source.kind === 'answer') {
     const more = source.wholeMark === undefined ? undefined : await followBody(source, source.wholeMark, call)
     await using body = await readableBody(settings, call, source, `${path}.body`)
-    // What was unpacked is gone when the rows are read.
+    // The unpacked file is gone when the rows are read.
     const mayStay = body.path === source.path
     const found = await normalise(body.path, path, { ...bodyOptions(body, call), bare: true, mayStay, more })
     return { path: found.isAsItCame === true ? body.path : path, ...found }
@@ -156,6 +171,22 @@ async function sourceOf(
   const { path, rowCount, csv, columns } = file
   if (csv !== undefined && columns !== null) return csvSource({ path, rowCount: rowCount ?? 0, csv, columns }, contract)
   return jsonSource({ ...file, rewritten }, call, contract)
+}
+
+/** Rows that have types, as the engine gave them. */
+function tableSource({ path, rowCount, columns: found }: WrittenTable & { path: string }): CopySource {
+  const columns = found.map(({ name, type }): ConvertedColumn => ({ name, type, sourceKey: name }))
+  const rows = `read_parquet(${quoteText(path)})`
+  const text = (index: number): string => textOf(columns[index]?.type ?? 'VARCHAR', `c${index}`)
+  return {
+    columns,
+    rowCount,
+    plain: `SELECT * FROM ${rows}`,
+    from: () => `${rows} AS rows(${columns.map((_, index) => `c${index}`).join(', ')})`,
+    json: (index) => `to_json(c${index})`,
+    text,
+    raw: (index) => `(SELECT ${quoteName(columns[index]?.name ?? '')}::VARCHAR AS raw FROM ${rows})`,
+  }
 }
 
 function bodyOptions({ contentType, extractor, maxDepth }: AnswerBody, call: Cancellable) {
@@ -186,21 +217,25 @@ async function jsonSource(
   const rewrite = needsRewrite(typed)
   if (rewrite) await rewriteFile(file, call, typed)
   const path = rewrite ? file.rewritten : file.path
+  const objectBytes = Math.max(objectBytesMin, maxBytes * 2)
   const json = (index: number): string => `to_json(c${index})`
+  // As it came: a row that was rewritten has other names.
+  const raw = (index: number): string =>
+    `(SELECT json_extract_string(json, ${quoteText(`$.${JSON.stringify(columns[index]?.sourceKey ?? '')}`)}) AS raw
+      FROM read_ndjson_objects(${quoteText(file.path)}, maximum_object_size = ${objectBytes}))`
   const text = (index: number): string => textOf(columns[index]?.type ?? 'VARCHAR', `c${index}`)
   if (shape.fields.size === 0) {
     const some = columns.length > 0 ? columns : [{ name: 'value', type: 'VARCHAR', sourceKey: 'value' }]
     const nulls = (named: (name: string, index: number) => string) =>
       `SELECT ${some.map(({ name, type }, index) => `CAST(NULL AS ${type}) AS ${named(name, index)}`).join(', ')} FROM range(${rowCount})`
     const from = () => `(${nulls((_, index) => `c${index}`)})`
-    return { columns: some, rowCount, plain: nulls(quoteName), from, json, text }
+    return { columns: some, rowCount, plain: nulls(quoteName), from, json, text, raw }
   }
   const list = columns.map(({ name, type }) => `${quoteText(name)}: ${quoteText(type)}`).join(', ')
-  const objectBytes = Math.max(objectBytesMin, maxBytes * 2)
   const options = `format = 'newline_delimited', columns = {${list}}, maximum_object_size = ${objectBytes}`
   const rows = `read_json(${quoteText(path)}, ${options})`
   const from = () => `${rows} AS rows(${columns.map((_, index) => `c${index}`).join(', ')})`
-  return { columns, rowCount, plain: `SELECT * FROM ${rows}`, from, json, text }
+  return { columns, rowCount, plain: `SELECT * FROM ${rows}`, from, json, text, raw }
 }
 
 /** A value as text: a word without the quotes that it has in JSON. */
@@ -210,7 +245,7 @@ function textOf(type: string, x: string): string {
   return /[\])]$/.test(type) && !type.startsWith('DECIMAL') ? `to_json(${x})::VARCHAR` : `${x}::VARCHAR`
 }
 
-/** What the rows hold: as it was learned when they were made, or by reading them. */
+/** The shape of the rows: as it was learned when they were made, or by reading them. */
 async function learn({ path, learned, rowCount }: RowFile, call: Cancellable) {
   if (learned !== null && rowCount !== null) return { ...learned, rowCount }
   const { read, shape } = createRowReader(maxDepth)

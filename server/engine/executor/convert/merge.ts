@@ -16,7 +16,7 @@ import type {
   TablePart,
 } from '../socket/protocol.ts'
 import { readAs } from '../instance/read-as.ts'
-import { quoteName, quoteText } from '../instance/sql-tokens.ts'
+import { quoteName, quoteText } from '../instance/sql-text.ts'
 
 /** Rows farther apart than this are not looked at to see whether they came again unchanged: that would read them all. */
 const comparedSpan = 200_000
@@ -69,7 +69,7 @@ function numberedRows(path: string): string {
   return `(SELECT *, row_number() OVER () - 1 AS ${rowNumber} FROM read_parquet(${quoteText(path)}))`
 }
 
-/** Of the rows with one key the newest by the cursor counts, and of those that are equal in it the last; with `append` the first. */
+/** Among rows with one key the newest by the cursor counts, and among equal ones the last; with `append` the first. */
 async function choose(
   connection: DuckDBConnection,
   { key, marker, cursor, rowsPath, keepsFirst }: MergeCall,
@@ -161,7 +161,7 @@ async function forgetUnchanged(connection: DuckDBConnection, { input, table, pla
   await connection.run('DELETE FROM chosen WHERE number IN (SELECT number FROM unchanged)')
 }
 
-/** What a part is read from: its copy, in which keys are found sooner, where there is one that opens. */
+/** The file to read a part from: its copy, in which keys are found sooner, where there is one that opens. */
 async function sourceOf(connection: DuckDBConnection, part: TablePart, place: number): Promise<string> {
   const { parquetPath, nativePath } = part
   const file = `read_parquet(${quoteText(parquetPath)})`
@@ -242,8 +242,8 @@ export function compactParts(settings: ExecutorSettings, call: Cancellable, inpu
       await moveWhole(temporary, partPath)
       const rowCount = await count(connection, `(${rows})`)
       const { size: sizeBytes } = await stat(partPath)
-      const kept = table.parts.some(({ hasPast }, place) => hasPast && place < from)
-      if (!kept) return { rowCount, sizeBytes, past: null }
+      const hasEarlierPast = table.parts.some(({ hasPast }, place) => hasPast && place < from)
+      if (!hasEarlierPast) return { rowCount, sizeBytes, past: null }
       await connection.run(
         `CREATE TEMP TABLE all_past AS SELECT place, position FROM read_parquet(${quoteText(table.pastPath ?? '')}) WHERE place < ${from}`,
       )

@@ -5,7 +5,7 @@ import { withFiles } from '../instance/file-database.ts'
 import type { Cancellable } from '../instance/instances.ts'
 import { tableColumns, rowsOf } from '../profile/profile.ts'
 import type { ExecutorSettings, NativeCall } from '../socket/protocol.ts'
-import { quoteName, quoteText } from '../instance/sql-tokens.ts'
+import { quoteName, quoteText } from '../instance/sql-text.ts'
 
 /** Below this a scan is as quick as an index. */
 const indexedRowsMin = 5_000

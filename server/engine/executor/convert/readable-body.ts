@@ -4,7 +4,7 @@ import { unpackBody, unpackedPaths } from '../../../rows/index.ts'
 import { withFiles } from '../instance/file-database.ts'
 import { throwIfCancelled, type Cancellable } from '../instance/instances.ts'
 import type { AnswerBody, ExecutorSettings } from '../socket/protocol.ts'
-import { quoteName, quoteText } from '../instance/sql-tokens.ts'
+import { quoteName, quoteText } from '../instance/sql-text.ts'
 
 type Readable = AnswerBody & AsyncDisposable
 
@@ -76,7 +76,7 @@ async function parquetRows(
   throw new Failure('upstream_error', { reason: 'too_large', message })
 }
 
-/** What JSON cannot say: numbers that are none are null, bytes are base 64, times are in ISO 8601. */
+/** Values that JSON lacks: numbers that are none are null, bytes are base 64, times are in ISO 8601. */
 function column(name: string, type: string): string {
   const quoted = quoteName(name)
   if (type === 'FLOAT' || type === 'DOUBLE') return `CASE WHEN isfinite(${quoted}) THEN ${quoted} END AS ${quoted}`

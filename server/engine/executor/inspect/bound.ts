@@ -1,10 +1,11 @@
 import { mayBeBound, tableFunctions } from './functions.ts'
-import type { Node, Sighting } from './inspect.ts'
+import { everyNode, type Node } from '../instance/syntax-tree.ts'
+import type { Sighting } from './inspect.ts'
 import { pastTable, prepare, type Instance, type OpenConnection } from '../instance/instances.ts'
 import type { LocalCatalog } from '../socket/protocol.ts'
 import { sqlFailure } from '../instance/sql-failure.ts'
 
-/** What the engine says a statement would read: its own plan, before anything in it is left out or made quicker. */
+/** The tables that the engine would read for a statement: its own plan, before anything in it is left out or made quicker. */
 export type BoundReads = { sources: Set<SourceTables>; foreign: string | null }
 
 /** The tables whose rows come from one file: those with the same content share it, and a plan names only the file. */
@@ -35,7 +36,8 @@ export async function boundReads(
   const plans = (await planned(lease, typedSql, false)) ?? (await planned(lease, typedSql, true))
   if (plans === null) return null
   const reads: BoundReads = { sources: new Set(), foreign: null }
-  walk(plans, tablesOfSource(catalog), reads)
+  const tablesOf = tablesOfSource(catalog)
+  for (const node of everyNode(plans)) note(node, tablesOf, reads)
   return reads
 }
 
@@ -47,6 +49,15 @@ export function refuseForeign(sql: string, reads: BoundReads | null, sighting: S
   if (stranger !== undefined) throw sqlFailure(sql, `The statement would use ${stranger}, which is not for queries.`)
 }
 
+/** A plan with NaN or an infinity in it is no JSON. */
+function readPlan(text: string): { error: boolean; plans?: unknown } | null {
+  try {
+    return JSON.parse(text) as { error: boolean; plans?: unknown }
+  } catch {
+    return null
+  }
+}
+
 async function planned(lease: OpenConnection, sql: string, optimize: boolean): Promise<unknown> {
   const statement = await prepare(
     lease,
@@ -56,8 +67,8 @@ async function planned(lease: OpenConnection, sql: string, optimize: boolean): P
   statement.bindVarchar(1, sql)
   const text = (await statement.run()).getChunk(0).getColumnVector(0).getItem(0)
   if (typeof text !== 'string') return null
-  const answer = JSON.parse(text) as { error: boolean; plans?: unknown }
-  return answer.error ? null : answer.plans
+  const answer = readPlan(text)
+  return answer === null || answer.error ? null : answer.plans
 }
 
 /** Where the rows of each table come from, as the engine names it in a plan. */
@@ -90,13 +101,7 @@ function tablesOfSource(catalog: LocalCatalog): (node: Node) => SourceTables | u
   }
 }
 
-function walk(value: unknown, tablesOf: (node: Node) => SourceTables | undefined, reads: BoundReads): void {
-  if (typeof value !== 'object' || value === null) return
-  if (Array.isArray(value)) {
-    for (const item of value) walk(item, tablesOf, reads)
-    return
-  }
-  const node = value as Node
+function note(node: Node, tablesOf: (node: Node) => SourceTables | undefined, reads: BoundReads): void {
   const type = typeof node['type'] === 'string' ? node['type'] : ''
   if (type.startsWith('LOGICAL_') && !operators.has(type)) reads.foreign ??= type
   if (type === 'LOGICAL_GET') {
@@ -106,7 +111,6 @@ function walk(value: unknown, tablesOf: (node: Node) => SourceTables | undefined
     else if (!tableFunctions.has(name)) reads.foreign ??= name
   }
   if (isCall(node) && !mayBeBound(String(node['name']))) reads.foreign ??= String(node['name'])
-  for (const child of Object.values(node)) if (typeof child === 'object') walk(child, tablesOf, reads)
 }
 
 /** A window function of the engine's own (`row_number`) has no name in a plan. */

@@ -1,38 +1,49 @@
 import { DuckDBListType, DuckDBTypeId, type DuckDBPreparedStatement, type DuckDBType } from '@duckdb/node-api'
 import { boundReads, refuseForeign } from './bound.ts'
-import { facetsOf } from './facets.ts'
-import { inspectSql, type Sighting } from './inspect.ts'
+import { countColumns, facetsOf } from './facets.ts'
+import { inspectSql, parse, type Sighting } from './inspect.ts'
+import { safePatterns, type TextSlots } from './patterns.ts'
 import { prepare, withConnection, withStatement, type Cancellable, type Instance } from '../instance/instances.ts'
-import { withPivotValues } from '../../../data/executor/open-pivot.ts'
 import { planFor, resultTypes, uniqueNames } from './plan.ts'
 import { stepsOf } from './plan-steps.ts'
-import type { LocalCatalog, InspectCall, Inspection, Plan, SlotValue, SlotType } from '../socket/protocol.ts'
+import type { LocalCatalog, InspectCall, Inspection, EnginePlan, SlotValue, SlotType } from '../socket/protocol.ts'
 import { bindableSlots, bindStatement, castOf } from '../instance/slots.ts'
-import { castSlots, withoutSemicolon } from '../instance/sql-tokens.ts'
+import { castSlots, withoutSemicolon } from '../instance/sql-text.ts'
 import { suggestTypes } from './suggest.ts'
 import { typeName } from '../instance/values.ts'
 
-/** What a statement reads, needs and returns, without running it. */
+/** The tables, slots and columns of a statement, without running it. */
 export function inspect(instance: Instance, call: Cancellable, input: InspectCall): Promise<Inspection> {
   return withConnection(instance, call, async (lease) => {
     const { catalog } = instance
-    const given = await withPivotValues(lease, instance, input.sql)
-    const sighting = await inspectSql(lease, instance, given)
-    const sql = withoutSemicolon(given)
+    const sighting = await inspectSql(lease, instance, input.sql)
+    const sql = withoutSemicolon(input.sql)
     const untyped = await prepare(lease, sql)
-    const typesGiven = new Map(input.slots.map(({ name, type }) => [name.toLowerCase(), type]))
+    const given = new Map(input.slots.map(({ name, type }) => [name.toLowerCase(), type]))
     const bound = boundTypes(untyped)
     const suggested = suggestTypes(sighting, catalog)
     const slots = [...sighting.slots].map((name) => {
-      return { name, suggestedType: typesGiven.get(name) ?? bound.get(name) ?? suggested.get(name) ?? 'string' }
+      return { name, suggestedType: given.get(name) ?? bound.get(name) ?? suggested.get(name) ?? 'string' }
     })
+    const textual = slots.filter(({ suggestedType }) => suggestedType.startsWith('string'))
+    const texts: TextSlots = new Map(
+      textual.map(({ name, suggestedType }) => [name, suggestedType === 'string' ? 'letters' : 'list']),
+    )
+    await safePatterns({ sql, root: sighting.root, texts }, async (changed) => parse(lease, changed))
     const casts = new Map(slots.map(({ name, suggestedType }) => [name, castOf(suggestedType)]))
     const typedSql = castSlots(sql, (name) => casts.get(name) ?? 'VARCHAR')
     const typed = await prepare(lease, typedSql)
     const names = uniqueNames(Array.from({ length: typed.columnCount }, (_, index) => typed.columnName(index)))
     const types = resultTypes(typed, input.sql)
     refuseForeign(input.sql, await boundReads(lease, instance, typedSql), sighting)
-    const columns = types.map((type, index) => ({ name: names[index] ?? '', type: typeName(type) }))
+    const counts = countColumns(sighting.root, types.length)
+    const columns = types.map((type, index) => {
+      return {
+        name: names[index] ?? '',
+        type: typeName(type),
+        ...(counts[index] === true && { isCount: true as const }),
+      }
+    })
     const facets = facetsOf(sighting.root)
     const tables = [...sighting.tables].sort()
     return { tables, columnsByTable: columnsByTable(sighting, catalog), slots, columns, facets }
@@ -44,7 +55,7 @@ export async function explainSql(
   instance: Instance,
   call: Cancellable,
   input: { sql: string; slots: SlotValue[] },
-): Promise<Plan> {
+): Promise<EnginePlan> {
   const slots = bindableSlots(input.slots)
   const { sql } = await planFor(instance, call, { sql: input.sql, slots })
   return withConnection(instance, call, async ({ connection }) => {

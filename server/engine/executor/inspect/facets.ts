@@ -1,9 +1,9 @@
-import type { Node } from './inspect.ts'
 import type { SqlFacets } from '../socket/protocol.ts'
-import { foldName } from '../instance/sql-tokens.ts'
+import { foldName } from '../instance/sql-text.ts'
+import { constantIn, everyNode, nodesIn, type Node } from '../instance/syntax-tree.ts'
 
 /**
- * What a statement computes, told by its syntax tree: which measures, for each of what, in which order and of which rows
+ * The computation of a statement, by its syntax tree: which measures, for each of what, in which order and of which rows
  * only. A description may say less; the tree cannot.
  */
 export function facetsOf(root: Node): SqlFacets {
@@ -16,7 +16,7 @@ export function facetsOf(root: Node): SqlFacets {
     filters: [],
     slots: {},
   }
-  visit(root, facets)
+  for (const node of everyNode(root)) note(node, facets)
   noteOrder(root, facets)
   facets.groups = [...new Set(facets.groups)].filter((name) => !grainNames.has(name))
   facets.grains = [...new Set(facets.grains)]
@@ -25,21 +25,27 @@ export function facetsOf(root: Node): SqlFacets {
   return facets
 }
 
+const counting = new Set(['count', 'count_star', 'count_if', 'row_number', 'rank', 'dense_rank', 'rank_dense'])
+
+/** Which of so many columns of a result count something, as far as the select list tells. */
+export function countColumns(root: Node, columns: number): boolean[] {
+  const statement = root['type'] === 'CTE_NODE' ? (root['child'] as Node) : root
+  const selected = statement['type'] === 'SELECT_NODE' ? nodesIn(statement['select_list']) : []
+  // A star stands for more columns than one.
+  if (selected.length !== columns) return []
+  return selected.map(
+    (each) => ['FUNCTION', 'WINDOW'].includes(String(each['class'])) && counting.has(String(each['function_name'])),
+  )
+}
+
 function unique<Value>(values: Value[]): Value[] {
   return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()]
 }
 
-function visit(value: unknown, facets: SqlFacets): void {
-  if (Array.isArray(value)) {
-    for (const item of value) visit(item, facets)
-    return
-  }
-  if (typeof value !== 'object' || value === null) return
-  const node = value as Node
+function note(node: Node, facets: SqlFacets): void {
   if (node['type'] === 'SELECT_NODE') noteSelect(node, facets)
   if (node['type'] === 'LIMIT_MODIFIER') noteSlot(facets, node['limit'], { column: null, use: 'limit' })
   noteComparison(node, facets)
-  for (const child of Object.values(node)) visit(child, facets)
 }
 
 const measures = new Map<string, SqlFacets['measures'][number]['kind']>([
@@ -69,10 +75,6 @@ function partsOf(where: unknown): Node[] {
   const node = where as Node | null | undefined
   if (node === null || node === undefined) return []
   return node['type'] === 'CONJUNCTION_AND' ? nodesIn(node['children']).flatMap(partsOf) : [node]
-}
-
-function nodesIn(value: unknown): Node[] {
-  return Array.isArray(value) ? (value as Node[]) : []
 }
 
 function isMeasure(node: Node): boolean {
@@ -197,7 +199,7 @@ function noteSlot(facets: SqlFacets, value: unknown, seen: SqlFacets['slots'][st
   if (!Object.hasOwn(facets.slots, name)) facets.slots[name] = seen
 }
 
-/** Of the statement itself: an order inside of it is none of its answer. */
+/** The order of the statement itself: an order inside of it is none of its answer. */
 function noteOrder(root: Node, facets: SqlFacets): void {
   const modifiers = nodesIn(root['modifiers'])
   facets.isLimited = modifiers.some(({ type }) => type === 'LIMIT_MODIFIER')
@@ -217,22 +219,16 @@ function columnOf(value: Node | null | undefined): string | null {
 }
 
 function columnIn(value: unknown): string | null {
-  if (typeof value !== 'object' || value === null) return null
-  const own = Array.isArray(value) ? null : columnOf(value as Node)
-  if (own !== null) return own
-  for (const child of Object.values(value)) {
-    const found = columnIn(child)
-    if (found !== null) return found
+  for (const node of everyNode(value)) {
+    const column = columnOf(node)
+    if (column !== null) return column
   }
   return null
 }
 
 /** As text: numbers and booleans are said so, too. */
-function constantOf(value: Node | null | undefined): string | null {
-  if (value?.['class'] === 'CAST') return constantOf(value['child'] as Node)
-  if (value?.['class'] !== 'CONSTANT') return null
-  const constant = value['value'] as Node
-  const held = constant['value']
-  if (constant['is_null'] === true) return null
-  return typeof held === 'string' ? held : JSON.stringify(held)
+function constantOf(node: Node | null | undefined): string | null {
+  const value = constantIn(node)
+  if (value === undefined) return null
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }

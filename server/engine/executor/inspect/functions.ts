@@ -1,7 +1,7 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import { allowedFunctionNames } from './allowed-functions.ts'
 import { refusedFunctions } from './refused-functions.ts'
-import { foldName } from '../instance/sql-tokens.ts'
+import { foldName } from '../instance/sql-text.ts'
 
 /** Table functions that read nothing but their arguments. Everything else that can stand after FROM is refused. */
 export const tableFunctions = new Set([

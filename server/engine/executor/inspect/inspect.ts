@@ -1,18 +1,27 @@
-import { closest } from '../../../failure.ts'
+import { closest, perhaps } from '../../../failure.ts'
 import { allowedFunctions, functionRefusal, tableFunctions } from './functions.ts'
 import { prepare, type Instance, type OpenConnection } from '../instance/instances.ts'
 import type { SqlLimits } from '../socket/protocol.ts'
 import { charOffset, sqlFailure } from '../instance/sql-failure.ts'
-import { foldName } from '../instance/sql-tokens.ts'
-
-/** A node of the syntax tree as `json_serialize_sql` writes it. */
-export type Node = { [key: string]: unknown }
+import { tokenize } from '../instance/sql-tokens.ts'
+import { foldName } from '../instance/sql-text.ts'
+import type { Node } from '../instance/syntax-tree.ts'
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-export type Sighting = { tables: Set<string>; slots: Set<string>; columnRefs: string[][]; star: boolean; root: Node }
+export type Sighting = {
+  tables: Set<string>
+  slots: Set<string>
+  /** Slots that say how far LAG and LEAD look. */
+  offsets: Set<string>
+  columnRefs: string[][]
+  star: boolean
+  root: Node
+}
 
 const noLocation = 2 ** 53
+/** How far LAG and LEAD may look. */
+export const mostOffset = 1_000_000_000
 
 const queryNodes = new Set(['SELECT_NODE', 'SET_OPERATION_NODE', 'RECURSIVE_CTE_NODE', 'CTE_NODE'])
 const tableRefs = new Set([
@@ -66,7 +75,14 @@ export async function inspectSql(
   }
   if (sql.includes('\0')) throw sqlFailure(sql, 'The SQL contains a NUL character.', sql.indexOf('\0'))
   const root = await parse(lease, sql)
-  const sighting: Sighting = { tables: new Set(), slots: new Set(), columnRefs: [], star: false, root }
+  const sighting: Sighting = {
+    tables: new Set(),
+    slots: new Set(),
+    offsets: new Set(),
+    columnRefs: [],
+    star: false,
+    root,
+  }
   const tables = new Map(catalog.tables.map((table) => [foldName(table.name), table.name]))
   const { others = [] } = catalog
   const context: Visit = { sql, tables, others, sighting, limits: sqlLimits, nodes: 0, valueFunctions: [] }
@@ -80,32 +96,34 @@ export async function inspectSql(
   return sighting
 }
 
-async function parse(lease: OpenConnection, sql: string): Promise<Node> {
-  const parsed = await serialized(lease, sql)
-  if ('root' in parsed) return parsed.root
-  if ('onlySelect' in parsed) throw sqlFailure(sql, 'Only a SELECT can be a query.', 0)
-  if ('message' in parsed) throw sqlFailure(sql, `${parsed.message}.`, parsed.position)
-  throw sqlFailure(sql, 'A query is exactly one statement.')
-}
-
-type Serialized = { root: Node } | { onlySelect: true } | { message: string; position: number } | { statements: number }
-
-/** The syntax tree as the engine writes it down, which it does of SELECTs alone. */
-export async function serialized(lease: OpenConnection, sql: string): Promise<Serialized> {
+/** The syntax tree as the engine writes it, which it does for SELECT statements only. */
+export async function parse(lease: OpenConnection, sql: string): Promise<Node> {
   const statement = await prepare(lease, 'SELECT json_serialize_sql(CAST($sql AS VARCHAR))')
   statement.bindVarchar(1, sql)
   const result = await statement.run()
   const parsed = JSON.parse(String(result.getChunk(0).getColumnVector(0).getItem(0))) as Node
   if (parsed['error'] === true) {
     const message = String(parsed['error_message'])
-    if (/only select statements/i.test(message)) return { onlySelect: true }
+    const isOther = /only select statements/i.test(message)
+    if ((isOther && isOpenPivot(sql)) || /^pivot statements with/i.test(message))
+      throw sqlFailure(sql, pivotNeedsValues, 0)
+    if (isOther) throw sqlFailure(sql, 'Only a SELECT can be a query.', 0)
     const position = Number(parsed['position'])
-    return { message, position: Number.isInteger(position) ? charOffset(sql, position) : sql.trimEnd().length }
+    throw sqlFailure(sql, `${message}.`, Number.isInteger(position) ? charOffset(sql, position) : sql.trimEnd().length)
   }
   const statements = parsed['statements'] as Node[]
   const [only] = statements
-  if (statements.length !== 1 || only === undefined) return { statements: statements.length }
-  return { root: only['node'] as Node }
+  if (statements.length !== 1 || only === undefined) throw sqlFailure(sql, 'A query is exactly one statement.')
+  return only['node'] as Node
+}
+
+/** The engine runs a PIVOT without a list as two statements, the first of which creates a type. */
+const pivotNeedsValues =
+  "PIVOT has to list the values that become columns, as in PIVOT orders ON region IN ('north', 'south') USING sum(amount). Without the list the columns would change with the data."
+
+function isOpenPivot(sql: string): boolean {
+  const words = tokenize(sql).flatMap(({ kind, text }) => (kind === 'word' ? [text.toLowerCase()] : []))
+  return words.includes('pivot') && ['select', 'with', 'from', 'pivot'].includes(words[0] ?? '')
 }
 
 type Visit = {
@@ -121,9 +139,9 @@ type Visit = {
 
 /** The names of common table expressions, innermost first: one of a subquery is unknown outside of it. */
 type Scope = { name: string; outer: Scope | null }
-type Place = { scope: Scope | null; depth: number }
+type Position = { scope: Scope | null; depth: number }
 
-function visit(value: unknown, context: Visit, place: Place): void {
+function visit(value: unknown, context: Visit, place: Position): void {
   if (Array.isArray(value)) {
     for (const item of value) visit(item, context, place)
     return
@@ -146,7 +164,7 @@ function visit(value: unknown, context: Visit, place: Place): void {
 }
 
 /** Inspecting, binding and planning take time and stack by the size of a statement, so it has a limit. */
-function counted(context: Visit, node: Node, { scope, depth }: Place): Place {
+function counted(context: Visit, node: Node, { scope, depth }: Position): Position {
   const { nodes, levels } = context.limits
   context.nodes += 1
   if (context.nodes > nodes) {
@@ -159,7 +177,7 @@ function counted(context: Visit, node: Node, { scope, depth }: Place): Place {
 }
 
 /** A common table expression is known to those after it and to the query itself, a recursive one also on its right. */
-function visitQueryNode(node: Node, context: Visit, { scope, depth }: Place): void {
+function visitQueryNode(node: Node, context: Visit, { scope, depth }: Position): void {
   if (!queryNodes.has(String(node['type']))) throw sqlFailure(context.sql, 'Only a SELECT can be a query.')
   let inner = scope
   const { map = [] } = (node['cte_map'] ?? {}) as { map?: { key: string; value: Node }[] }
@@ -186,7 +204,7 @@ function refuseReserved(name: string, node: Node, context: Visit): void {
   throw refuse(context, node, `${name} is a name of the engine's own; choose another.`)
 }
 
-function visitTableRef(node: Node, context: Visit, place: Place): void {
+function visitTableRef(node: Node, context: Visit, place: Position): void {
   const type = String(node['type'])
   if (type === 'SHOW_REF') throw refuse(context, node, 'SHOW, DESCRIBE and SUMMARIZE are not for queries.')
   if (!tableRefs.has(type)) throw refuse(context, node, 'A query reads tables by their names.')
@@ -233,11 +251,38 @@ function visitExpression(node: Node, context: Visit): void {
   if (kind === 'PARAMETER') visitSlot(node, context)
   if (kind === 'CAST') visitCast(node, context)
   if (kind === 'FUNCTION' || kind === 'WINDOW') visitFunction(node, context)
+  if (kind === 'WINDOW') visitWindow(node, context)
+}
+
+const mostItems = 100_000
+
+/** The engine reads far outside of its rows where an offset has no opposite. */
+function visitWindow(node: Node, context: Visit): void {
+  const offset = node['offset_expr'] as Node | null | undefined
+  if (offset === null || offset === undefined) return
+  if (offset['class'] === 'PARAMETER') {
+    context.sighting.offsets.add(String(offset['identifier']).toLowerCase())
+    return
+  }
+  const { value } = (offset['value'] ?? {}) as { value?: unknown }
+  if (offset['class'] === 'CONSTANT' && Math.abs(Number(value)) <= mostOffset) return
+  const name = String(node['function_name'])
+  throw refuse(context, node, `The offset of ${name} is a slot, or a number of at most ${mostOffset}.`)
+}
+
+/** Items of an array whose length is part of its type: the engine makes room for all of them, of a NULL too. */
+function itemsOf(type: unknown): number {
+  if (typeof type !== 'object' || type === null) return 1
+  const { size, ...parts } = type as { size?: unknown }
+  return (typeof size === 'number' ? size : 1) * Math.max(1, ...Object.values(parts).map(itemsOf))
 }
 
 /** A deeply nested value on its way to VARIANT ends the process. */
 function visitCast(node: Node, context: Visit): void {
   const type = JSON.stringify(node['cast_type'])
+  if (itemsOf(node['cast_type']) > mostItems) {
+    throw refuse(context, node, `An array of more than ${mostItems} items is not for queries; use a list.`)
+  }
   if (type.includes('AGGREGATE_STATE')) throw refuse(context, node, 'States of aggregates are not for queries.')
   if (/"VARIANT"/i.test(type)) throw refuse(context, node, 'The type VARIANT is not for queries; use JSON.')
 }
@@ -261,11 +306,6 @@ function visitFunction(node: Node, context: Visit): void {
   const near = closest(name, allowedFunctions)
   const why = near === undefined ? `: it ${functionRefusal(name)}` : `; perhaps you meant ${near}`
   throw refuse(context, node, `The function ${name} is not for queries${why}.`)
-}
-
-function perhaps(given: string, known: Iterable<string>): string {
-  const near = closest(given, known)
-  return near === undefined ? '' : `; perhaps you meant ${near}`
 }
 
 /** Where a node stands is looked for only when it is refused: it takes as long as the text before it. */

@@ -3,7 +3,7 @@ import type { LocalCatalog, PlanStep } from '../socket/protocol.ts'
 /** A node of the plan, as DuckDB writes it. */
 type Operator = { name: string; children: Operator[]; extra_info: Record<string, string | string[]> }
 
-/** What only passes columns on is no step to anybody. */
+/** A step that only passes columns on is not shown. */
 const silent = new Set(['PROJECTION', 'RESULT_COLLECTOR', 'EXPLAIN', 'DUMMY_SCAN'])
 
 /** The steps of a plan in the order in which they happen, with the project's own names of tables. */
@@ -22,7 +22,7 @@ export function stepsOf(planJson: string, { tables }: Pick<LocalCatalog, 'tables
       table: isRead ? tableOf([from ?? ''].flat().join(''), read, tables) : null,
       details: {
         ...Object.fromEntries(Object.entries(about).map(([key, value]) => [key, [value].flat().join(', ')])),
-        // Of a scan they say which columns are read; of others they are internals.
+        // The projections of a scan are its columns; those of other operators are internals.
         ...(isRead && read.length > 0 && { Columns: read.join(', ') }),
       },
       estimatedRows: estimated === undefined ? null : Number([estimated].flat()[0]),

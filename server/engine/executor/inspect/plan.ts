@@ -1,15 +1,15 @@
 import { LRUCache } from 'lru-cache'
 import type { DuckDBPreparedStatement, DuckDBType } from '@duckdb/node-api'
+import { Failure } from '../../../failure.ts'
 import { boundReads, refuseForeign } from './bound.ts'
-import { inspectSql } from './inspect.ts'
-import { withPivotValues } from '../../../data/executor/open-pivot.ts'
+import { inspectSql, mostOffset, parse } from './inspect.ts'
+import { refuseWildcards, safePatterns, textSlots } from './patterns.ts'
 import { prepare, withConnection, type Cancellable, type Instance } from '../instance/instances.ts'
-import { findLookup, type Lookup } from '../../../data/executor/lookup.ts'
 import type { Column } from '../socket/protocol.ts'
 import type { BoundSlot } from '../instance/slots.ts'
 import { sqlFailure } from '../instance/sql-failure.ts'
-import { castSlots, quoteText, withoutSemicolon } from '../instance/sql-tokens.ts'
-import { directEncoder, doubt, hopefulValue, isNeverHopeful, jsonText, typeName } from '../instance/values.ts'
+import { castSlots, quoteText, withoutSemicolon } from '../instance/sql-text.ts'
+import { directEncoder, doubt, candidateValue, isNeverCandidate, jsonText, typeName } from '../instance/values.ts'
 
 /** A statement that was inspected and described once; every later call of it starts here. */
 export type StatementPlan = {
@@ -17,12 +17,14 @@ export type StatementPlan = {
   sql: string
   columns: Column[]
   types: DuckDBType[]
-  /** Where several calls can be answered by one execution. */
-  lookup: Lookup | null
-  /** What the last call returned, the best guess at what the next will; null while nobody knows. */
+  /** The size of the last answer, the best guess at the next; null before the first. */
   lastRowCount: number | null
+  /** Values may hold few wildcards: one may reach a pattern that could not be made safe. */
+  isLoose: boolean
+  /** Slots that say how far LAG and LEAD look. */
+  offsets: ReadonlySet<string>
   /** No value so far needed more than the cheap way to JSON. */
-  hopeful: boolean
+  usesCandidates: boolean
 }
 
 /** Plans by statement, for as long as their instance is open. */
@@ -41,13 +43,32 @@ export async function planFor(
   input: { sql: string; slots: BoundSlot[] },
 ): Promise<StatementPlan> {
   const casts = new Map(input.slots.map((slot) => [slot.name.toLowerCase(), slot.cast]))
-  const key = `${[...casts].join(';')}\n${input.sql}`
-  const known = plansOf.get(instance)?.get(key)
-  if (known !== undefined) return known
+  const patterns = input.slots.filter(({ isPattern }) => isPattern).map(({ name }) => name.toLowerCase())
+  const key = `${[...casts].join(';')} ${patterns.join(';')}\n${input.sql}`
+  const plan = plansOf.get(instance)?.get(key) ?? (await makePlan(instance, call, { ...input, casts, key }))
+  if (plan.isLoose) refuseWildcards(input.slots)
+  if (plan.offsets.size > 0) refuseFarOffsets(plan, input.slots)
+  return plan
+}
+
+function refuseFarOffsets({ offsets }: StatementPlan, slots: readonly BoundSlot[]): void {
+  const far = slots.find(({ name, value }) => offsets.has(name.toLowerCase()) && Math.abs(Number(value)) > mostOffset)
+  if (far === undefined) return
+  const message = `must be at most ${mostOffset} as an offset`
+  throw new Failure('invalid_query', { reason: 'invalid_slots', details: [{ field: far.name, message }] })
+}
+
+function makePlan(
+  instance: Instance,
+  call: Cancellable,
+  { casts, key, ...input }: { sql: string; slots: BoundSlot[]; casts: Map<string, string>; key: string },
+): Promise<StatementPlan> {
   return withConnection(instance, call, async (lease) => {
-    const given = await withPivotValues(lease, instance, input.sql)
-    const sighting = await inspectSql(lease, instance, given)
-    const author = withoutSemicolon(given)
+    const sighting = await inspectSql(lease, instance, input.sql)
+    const { sql: author, isLoose } = await safePatterns(
+      { sql: withoutSemicolon(input.sql), root: sighting.root, texts: textSlots(input.slots) },
+      async (changed) => parse(lease, changed),
+    )
     const sql = castSlots(author, (name) => casts.get(name) ?? 'VARCHAR')
     const reads = await boundReads(lease, instance, sql)
     if (reads !== null) refuseForeign(input.sql, reads, sighting)
@@ -56,15 +77,15 @@ export async function planFor(
     refuseForeign(input.sql, reads, sighting)
     const names = uniqueNames(types.map((_, index) => statement.columnName(index)))
     const columns = types.map((type, index) => ({ name: names[index] ?? '', type: typeName(type) }))
-    const lookup = await findLookup(lease, instance, { sql: author, sighting, casts })
-    const hopeful = !types.some(isNeverHopeful)
-    const plan: StatementPlan = { sql, columns, types, lookup, lastRowCount: null, hopeful }
+    const usesCandidates = !types.some(isNeverCandidate)
+    const { offsets } = sighting
+    const plan: StatementPlan = { sql, columns, types, lastRowCount: null, isLoose, offsets, usesCandidates }
     rememberPlan(instance, key, plan)
     return plan
   })
 }
 
-/** What a table function gives is known only with its arguments, so a slot among them leaves the result untyped. */
+/** A table function has columns only with its arguments, so a slot among them leaves the result untyped. */
 export function resultTypes(statement: DuckDBPreparedStatement, sql: string): DuckDBType[] {
   try {
     return Array.from({ length: statement.columnCount }, (_, index) => statement.columnType(index))
@@ -129,21 +150,21 @@ export function plainColumns(plan: StatementPlan): string[] {
  * per query the aggregate keeps the order. A LIMIT copies what passes it, so it comes when a row is one text already.
  */
 export function manyRowsSql(plan: StatementPlan, limit: number, separator: string): string {
-  const line = plan.hopeful ? hopefulObject(plan) : rowObject(plan)
+  const line = plan.usesCandidates ? candidateObject(plan) : rowObject(plan)
   const lines = `SELECT ${line} AS line, ${doubts(plan)} AS doubtful FROM ${rowsOf(plan)} LIMIT ${limit}`
   return `SELECT encode(string_agg(line, ${separator})), count(*), coalesce(bool_or(doubtful), false) FROM (${lines})`
 }
 
-function hopefulObject({ columns, types }: StatementPlan): string {
+function candidateObject({ columns, types }: StatementPlan): string {
   const parts = types.map(
-    (type, index) => `${quoteText(columns[index]?.name ?? '')}, ${hopefulValue(type, `c${index}`)}`,
+    (type, index) => `${quoteText(columns[index]?.name ?? '')}, ${candidateValue(type, `c${index}`)}`,
   )
   return `json_object(${parts.join(', ')})::VARCHAR`
 }
 
-function doubts({ types, hopeful }: StatementPlan): string {
+function doubts({ types, usesCandidates }: StatementPlan): string {
   const all = types.flatMap((type, index) => doubt(type, `c${index}`) ?? [])
-  return hopeful && all.length > 0 ? all.join(' OR ') : 'false'
+  return usesCandidates && all.length > 0 ? all.join(' OR ') : 'false'
 }
 
 /**

@@ -1,6 +1,7 @@
-import type { Node, Sighting } from './inspect.ts'
+import type { Sighting } from './inspect.ts'
 import type { LocalCatalog, SlotType } from '../socket/protocol.ts'
-import { foldName } from '../instance/sql-tokens.ts'
+import { foldName } from '../instance/sql-text.ts'
+import { everyNode, type Node } from '../instance/syntax-tree.ts'
 
 /**
  * The types of slots from their neighbours in the syntax tree, where DuckDB's binder leaves them open, as in
@@ -8,17 +9,11 @@ import { foldName } from '../instance/sql-tokens.ts'
  */
 export function suggestTypes(sighting: Sighting, catalog: LocalCatalog): Map<string, SlotType> {
   const types: Types = { found: new Map(), ofColumns: columnTypes(sighting, catalog) }
-  visit(sighting.root, types)
+  for (const node of everyNode(sighting.root)) noteTypes(node, types)
   return types.found
 }
 
 type Types = { found: Map<string, SlotType>; ofColumns: Map<string, SlotType> }
-
-function visit(value: unknown, types: Types): void {
-  if (typeof value !== 'object' || value === null) return
-  if (!Array.isArray(value)) noteTypes(value as Node, types)
-  for (const child of Object.values(value as Node)) visit(child, types)
-}
 
 function noteTypes(node: Node, types: Types): void {
   const note = (operand: unknown, type: SlotType | undefined): void => {
@@ -71,7 +66,7 @@ function slotOf(value: unknown): string | undefined {
   return node?.['class'] === 'PARAMETER' ? String(node['identifier']).toLowerCase() : undefined
 }
 
-/** Of the tables that are read; where two have a column of the same name, the first. */
+/** The column among the tables that are read; where two have one of the same name, the first. */
 function columnTypes(sighting: Sighting, catalog: LocalCatalog): Map<string, SlotType> {
   const columns = catalog.tables.filter((table) => sighting.tables.has(table.name)).flatMap((table) => table.columns)
   return new Map(columns.toReversed().map(({ name, type }) => [foldName(name), slotTypeOfColumn(type)]))

@@ -7,7 +7,7 @@ import { bindFailure } from './sql-failure.ts'
 const kindPattern = /^(?:([A-Za-z ]+?) Error: |\{"exception_type":"([A-Za-z ]+)")/
 
 /**
- * Of user SQL every error of the engine is its author's or caller's, but those of its own making, of the machine, and of
+ * User SQL is to blame for every error of the engine, but those of its own making, of the machine, and of
  * what we set up around it. Some of these name files, so a caller never reads them.
  */
 const oursKinds = new Set([
@@ -41,16 +41,17 @@ function kindOf(cause: string): string | undefined {
   return (named ?? typed)?.toLowerCase()
 }
 
-/** What a thrown error becomes on the socket. `input` is the call whose SQL or slots may be at fault. */
+/** The wire form of a thrown error. `input` is the call whose SQL or slots may be at fault. */
 export function failedHead(error: unknown, input: { sql: string; hasSlots: boolean } | null): FailedHead {
   if (error instanceof Failure) {
-    const { code, reason, message, details, fields } = error
+    const { code, reason, message, details, more, fields } = error
     return {
       code: code as FailedHead['code'],
       message,
       cause: error.cause instanceof Error ? error.cause.message : message,
       ...(reason === undefined ? {} : { reason }),
       ...(details === undefined ? {} : { details }),
+      ...(more === 0 ? {} : { more }),
       ...(fields === undefined ? {} : { fields }),
     }
   }

@@ -1,6 +1,6 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
 import type { ExecutorSettings } from '../socket/protocol.ts'
-import { quoteText } from './sql-tokens.ts'
+import { quoteText } from './sql-text.ts'
 
 /** A DuckDB for our own statements on files. No SQL of a user runs here; the data in the files may still be hostile. */
 export async function withFiles<Result>(

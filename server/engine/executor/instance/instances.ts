@@ -2,9 +2,9 @@ import { DuckDBInstance, type DuckDBConnection, type DuckDBPreparedStatement } f
 import { LRUCache } from 'lru-cache'
 import { partedSql, pastPositions } from './parted.ts'
 import type { LocalCatalog, LocalTable, ExecutorSettings, LocalPartedTable, SqlLimits } from '../socket/protocol.ts'
-import { quoteName, quoteText } from './sql-tokens.ts'
+import { quoteName, quoteText } from './sql-text.ts'
 
-/** What a call can be stopped by while it runs. */
+/** Stops a call while it runs. */
 export type Cancellable = { cancelled: boolean; interrupt: (() => void) | null }
 
 /** A connection and the statements prepared on it. */
@@ -273,15 +273,15 @@ export function withStreamConnection<Result>(
   use: (lease: OpenConnection) => Promise<Result>,
 ): Promise<Result> {
   return withConnection(instance, cancellable, async () => {
-    const kept = instance.idleStreams.pop()
-    const lease = kept ?? newLease(await instance.database.connect(), maxStatementsPerStreamConnection)
+    const reused = instance.idleStreams.pop()
+    const lease = reused ?? newLease(await instance.database.connect(), maxStatementsPerStreamConnection)
     const { connection } = lease
     cancellable.interrupt = () => connection.interrupt()
     try {
       return await use(lease)
     } finally {
-      if (kept === undefined) closeLease(lease)
-      else void giveBack(instance, kept)
+      if (reused === undefined) closeLease(lease)
+      else void giveBack(instance, reused)
     }
   })
 }

@@ -1,6 +1,6 @@
 import type { LocalPartedTable, TablePart } from '../socket/protocol.ts'
 import { readAs } from './read-as.ts'
-import { quoteName, quoteText } from './sql-tokens.ts'
+import { quoteName, quoteText } from './sql-text.ts'
 
 /** Numbers the rows of a part, where some of them may come to be past. No key of an answer has this name for long. */
 export const positionColumn = 'sluice:position'
@@ -8,7 +8,7 @@ export const positionColumn = 'sluice:position'
 export const rowColumn = 'sluice:row'
 
 type Places = {
-  /** What the rows of a part are read from. */
+  /** The source of a part's rows. */
   from: (part: TablePart, place: number) => string
   /** SQL of the positions of its rows that are past. */
   past: (place: number) => string

@@ -25,10 +25,10 @@ const int64 = 2n ** 63n
 const int128 = 2n ** 127n
 
 /** A slot ready to bind: the type its `$name` is cast to, and a value of exactly that type. */
-export type BoundSlot = { name: string; cast: string; type: DuckDBType; value: DuckDBValue }
+export type BoundSlot = { name: string; cast: string; type: DuckDBType; value: DuckDBValue; isPattern: boolean }
 
 type SlotTypeRow = {
-  /** What its `$name` is cast to. */
+  /** The type that its `$name` is cast to. */
   base: DuckDBType
   /** After "must be". */
   words: string
@@ -72,7 +72,7 @@ const slotTypes: Record<ScalarSlotType, SlotTypeRow> = {
   },
 }
 
-/** What comes over the socket is checked once more: a type may come from a newer version. */
+/** Values from the socket are checked once more: a type may come from a newer version. */
 function rowOf(type: string): SlotTypeRow | undefined {
   const name = type.replace('[]', '')
   return Object.hasOwn(slotTypes, name) ? slotTypes[name as ScalarSlotType] : undefined
@@ -92,15 +92,16 @@ export function bindableSlots(slots: SlotValue[]): BoundSlot[] {
   const details: FailureDetail[] = []
   const bound = slots.map((slot): BoundSlot => {
     const result = bindable(slot)
-    if (typeof result !== 'string') return result
+    const isPattern = slot.isPattern === true
+    if (typeof result !== 'string') return { ...result, isPattern }
     details.push({ field: slot.name, message: result })
-    return { name: slot.name, cast: 'VARCHAR', type: VARCHAR, value: null }
+    return { name: slot.name, cast: 'VARCHAR', type: VARCHAR, value: null, isPattern }
   })
   if (details.length > 0) throw new Failure('invalid_query', { reason: 'invalid_slots', details })
   return bound
 }
 
-function bindable({ name, type, value }: SlotValue): BoundSlot | string {
+function bindable({ name, type, value }: SlotValue): Omit<BoundSlot, 'isPattern'> | string {
   const row = rowOf(type)
   if (row === undefined) return `has the unknown type ${type}`
   const { parse, base, words } = row

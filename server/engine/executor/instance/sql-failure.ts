@@ -16,7 +16,7 @@ export function sqlFailure(sql: string, message: string, at?: number): Failure {
 function pointAt(sql: string, at: number): { line: number; column: number; word: string } {
   const lines = sql.slice(0, at).split('\n')
   const token = tokenize(sql).find(({ start, text }) => at >= start && at < start + text.length)
-  return { line: lines.length, column: (lines.at(-1) ?? '').length + 1, word: token?.text ?? '' }
+  return { line: lines.length, column: (lines.at(-1) ?? '').length + 1, word: (token?.text ?? '').slice(0, 100) }
 }
 
 /** DuckDB counts bytes. */
@@ -34,7 +34,7 @@ function offsetOfWord(sql: string, word: string): number | undefined {
   return found?.start
 }
 
-/** What DuckDB says about SQL it cannot bind, in one line and with a place. */
+/** The message of DuckDB about SQL it cannot bind, in one line and with a place. */
 export function bindFailure(sql: string, error: Error): Failure {
   const [first = ''] = error.message.split('\n')
   const [kind, ...rest] = first.split(': ')

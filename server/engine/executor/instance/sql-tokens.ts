@@ -1,18 +1,3 @@
-/** Small facts about SQL as text: names, literals and the tokens of a statement. */
-
-export function quoteName(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
-}
-
-export function quoteText(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
-}
-
-/** A name as the engine compares it: it folds ASCII letters and no others. */
-export function foldName(name: string): string {
-  return name.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
-}
-
 export type Token = { kind: 'word' | 'quoted' | 'text' | 'slot' | 'number' | 'symbol'; text: string; start: number }
 
 // Alternatives in the order the lexer tries them. Comments and blanks are matched so that nothing in them counts.
@@ -56,23 +41,4 @@ function endOfComment(sql: string, from: number): number {
     depth += mark[0] === '/*' ? 1 : -1
   }
   return marks.lastIndex
-}
-
-/** `sql` without its closing semicolons, so that it can stand in parentheses. */
-export function withoutSemicolon(sql: string): string {
-  const last = tokenize(sql).findLast((token) => token.text !== ';')
-  return last === undefined ? '' : sql.slice(0, last.start + last.text.length)
-}
-
-/** Each `$name` in `sql` becomes a cast of itself: only then are the result's types exact without executing. */
-export function castSlots(sql: string, castOf: (name: string) => string): string {
-  let out = ''
-  let copied = 0
-  for (const { kind, text, start } of tokenize(sql)) {
-    if (kind !== 'slot') continue
-    // No parentheses around it: `x IN $list` must not have them.
-    out += `${sql.slice(copied, start)}CAST(${text} AS ${castOf(text.slice(1).toLowerCase())})`
-    copied = start + text.length
-  }
-  return out + sql.slice(copied)
 }

@@ -13,11 +13,11 @@ import {
   type DuckDBValue,
 } from '@duckdb/node-api'
 import { formatDay, formatTimestamp } from './dates.ts'
-import { quoteName, quoteText } from './sql-tokens.ts'
+import { quoteName, quoteText } from './sql-text.ts'
 
 /**
  * How a value becomes JSON, said three times for speed and held together by a test, type by type:
- * `jsonText` is SQL that is right for every value; `hopefulValue` is cheaper SQL that is right unless `doubt` is true
+ * `jsonText` is SQL that is right for every value; `candidateValue` is cheaper SQL that is right unless `doubt` is true
  * of a row; `directEncoder` is JavaScript for a few rows, where each SQL expression costs more than the row itself. All
  * three write the same bytes.
  */
@@ -184,16 +184,16 @@ const doubts = new Map<DuckDBTypeId, (x: string) => string>([
   [DuckDBTypeId.DATE, infinite],
 ])
 
-/** Types of which `hopefulValue` writes other digits than the others do: `12.5` for `12.50`. */
-export function isNeverHopeful(type: DuckDBType): boolean {
+/** Types of which `candidateValue` writes other digits than the others do: `12.5` for `12.50`. */
+export function isNeverCandidate(type: DuckDBType): boolean {
   if (type instanceof DuckDBDecimalType) return type.scale > 0
-  if (type instanceof DuckDBListType || type instanceof DuckDBArrayType) return isNeverHopeful(type.valueType)
-  if (type instanceof DuckDBMapType) return isNeverHopeful(type.keyType) || isNeverHopeful(type.valueType)
-  if (type instanceof DuckDBStructType) return type.entryTypes.some(isNeverHopeful)
-  return type instanceof DuckDBUnionType && type.memberTypes.some(isNeverHopeful)
+  if (type instanceof DuckDBListType || type instanceof DuckDBArrayType) return isNeverCandidate(type.valueType)
+  if (type instanceof DuckDBMapType) return isNeverCandidate(type.keyType) || isNeverCandidate(type.valueType)
+  if (type instanceof DuckDBStructType) return type.entryTypes.some(isNeverCandidate)
+  return type instanceof DuckDBUnionType && type.memberTypes.some(isNeverCandidate)
 }
 
-/** SQL that is true of a value for which `hopefulValue` is wrong; absent when it never is. */
+/** SQL that is true of a value for which `candidateValue` is wrong; absent when it never is. */
 export function doubt(type: DuckDBType, x: string): string | undefined {
   if (!(type instanceof DuckDBDecimalType)) return doubts.get(type.typeId)?.(x)
   if (type.width <= decimalDigits || !decimalFits(type)) return undefined
@@ -202,7 +202,7 @@ export function doubt(type: DuckDBType, x: string): string | undefined {
 }
 
 /** SQL for `x` as an argument of `json_object`. */
-export function hopefulValue(type: DuckDBType, x: string): string {
+export function candidateValue(type: DuckDBType, x: string): string {
   if (isPlain(type) || doubts.has(type.typeId) || type.alias === 'JSON') return x
   if (type instanceof DuckDBDecimalType && decimalFits(type)) return x
   if (type.typeId === DuckDBTypeId.TIMESTAMP) return isoText(x)

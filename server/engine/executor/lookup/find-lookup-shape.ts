@@ -1,6 +1,7 @@
 import { prepare, type Instance, type OpenConnection } from '../instance/instances.ts'
-import { inspectSql, type Node } from '../inspect/inspect.ts'
-import { isRowByRow, readsOneTable } from '../../../data/executor/lookup.ts'
+import { inspectSql } from '../inspect/inspect.ts'
+import type { Node } from '../instance/syntax-tree.ts'
+import { isRowByRow, readsOneTable } from './row-by-row.ts'
 import { shapeOf, type LookupShape } from './lookup-shape.ts'
 import type { LookupCall } from '../socket/protocol.ts'
 import { castOf } from '../instance/slots.ts'
@@ -39,7 +40,7 @@ export async function findShape(
   if (!(await isRowByRow(shape.root))) return 'a function that may give something else each time'
   const text = await printed(lease, shape.root)
   const again = text === null ? undefined : await parsed(lease, text)
-  // What does not come back as it was written is not known to mean the same.
+  // A value that does not come back as it was written may mean something else.
   if (text === null || JSON.stringify(again) !== JSON.stringify(shape.root)) return 'syntax that cannot be written down'
   // The engine may look rows that are past up in either direction.
   return { shape, sql: text, isOrdered: table.parted?.parts.every(({ hasPast }) => !hasPast) ?? true }

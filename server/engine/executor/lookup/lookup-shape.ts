@@ -1,7 +1,7 @@
-import type { Node } from '../inspect/inspect.ts'
 import { keyColumns } from './lookup-layout.ts'
 import type { Column, SlotType } from '../socket/protocol.ts'
-import { foldName } from '../instance/sql-tokens.ts'
+import { foldName } from '../instance/sql-text.ts'
+import { everyNode, nodesIn, type Node } from '../instance/syntax-tree.ts'
 
 /**
  * A statement whose answers can be written down for every key: rows of one table, found by columns that equal slots,
@@ -20,7 +20,7 @@ export type LookupShape = {
   root: Node
 }
 
-/** What is known of a statement beside its tree: the columns it can read, and the types of its slots. */
+/** Facts about a statement beside its tree: the columns it can read, and the types of its slots. */
 export type LookupFacts = { columns: Column[]; calledAs: string; slots: ReadonlyMap<string, SlotType> }
 
 /**
@@ -100,7 +100,7 @@ function keyFrom(columnSide: Node, slotSide: Node, facts: LookupFacts): Key | un
   return keyColumns[type]?.has(column.type) === true ? { slot, type, column: columnSide } : undefined
 }
 
-/** What a slot of each type is cast to before it is compared; a cast of the author's to the same changes nothing. */
+/** The cast of a slot of each type before it is compared; a cast of the author's to the same changes nothing. */
 const ownCasts: Partial<Record<SlotType, string>> = {
   string: 'VARCHAR',
   integer: 'BIGINT',
@@ -161,7 +161,7 @@ function limitOf(limit: Node | null, facts: LookupFacts): { count: number; slot:
 
 type Sorting = { by: Node; how: string }
 
-/** What rows are sorted by, in terms of the table: a name in ORDER BY means a column of the answer first. */
+/** The order of rows, in terms of the table: a name in ORDER BY means a column of the answer first. */
 function sortingOf(root: Node, orders: Node[], facts: LookupFacts): Sorting[] | undefined {
   const list = nodesIn(root['select_list'])
   const isChanged = list.some((item) => item['class'] === 'STAR' && !isPlainStar(item))
@@ -216,13 +216,11 @@ function itemAt(constant: Node, list: Node[]): Node | undefined {
 }
 
 /** No slot is left, and no name that may mean more than a column, such as `current_date`. */
-function isPlain(value: unknown, facts: LookupFacts): boolean {
-  if (Array.isArray(value)) return value.every((item) => isPlain(item, facts))
-  if (typeof value !== 'object' || value === null) return true
-  const node = value as Node
-  if (node['class'] === 'PARAMETER' || node['class'] === 'COLLATE' || node['class'] === 'LAMBDA') return false
-  if (node['class'] === 'COLUMN_REF') return isColumn(node, facts)
-  return Object.values(node).every((child) => isPlain(child, facts))
+function isPlain(tree: unknown, facts: LookupFacts): boolean {
+  return everyNode(tree).every((node) => {
+    if (node['class'] === 'PARAMETER' || node['class'] === 'COLLATE' || node['class'] === 'LAMBDA') return false
+    return node['class'] !== 'COLUMN_REF' || isColumn(node, facts)
+  })
 }
 
 /** A column, or a field of one. */
@@ -233,8 +231,4 @@ function isColumn(node: Node, facts: LookupFacts): boolean {
 
 function withoutAlias(node: Node): Node {
   return { ...node, alias: '' }
-}
-
-function nodesIn(value: unknown): Node[] {
-  return Array.isArray(value) ? (value as Node[]) : []
 }

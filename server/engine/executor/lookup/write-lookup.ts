@@ -51,7 +51,7 @@ export async function writeLookup(instance: Instance, call: Cancellable, input: 
       await writer.discard()
       return { outcome: 'large' }
     }
-    const wrong = await differing(instance, call, { input, shape, samples: samples.kept })
+    const wrong = await differing(instance, call, { input, shape, samples: samples.sampled })
     if (wrong !== null) throw new Error(`the file of a lookup says something else than the engine of ${wrong} keys`)
     return { outcome: 'written', ...finished, rowCount: samples.rowCount, elapsedMs: performance.now() - startedMs }
   } catch (error) {
@@ -80,7 +80,7 @@ function sortedSql({ plan, rows, shape, isOrdered }: Sources): string {
     ) UNION ALL SELECT NULL, ${list.map(() => 'NULL').join(', ')}`
 }
 
-type Written = { rowCount: number; kept: string[][] }
+type Written = { rowCount: number; sampled: string[][] }
 type Target = { plan: StatementPlan; shape: LookupShape; writer: LookupWriter }
 
 /** Null where the file would be larger than it may be. */
@@ -90,13 +90,13 @@ async function writeRows(
   { plan, shape, writer }: Target,
 ): Promise<Written | null> {
   const keysAt = plan.types.length + 1
-  const written: Written = { rowCount: 0, kept: [] }
+  const written: Written = { rowCount: 0, sampled: [] }
   let group: Group | null = null
   let groups = 0
   const end = async (): Promise<boolean> => {
     if (group === null) return true
     groups += 1
-    sample(written.kept, group.values, groups)
+    sample(written.sampled, group.values, groups)
     return writer.add(group.key, answerOf(group, shape.most))
   }
   for (;;) {
@@ -183,15 +183,15 @@ function answerOf({ lines, state }: Group, most: number): { lines: string[]; isW
 }
 
 /** Each key is among the samples as likely as any other; the first is for sure. */
-function sample(kept: string[][], values: string[], seen: number): void {
-  if (kept.length < maxSamples) kept.push(values)
+function sample(sampled: string[][], values: string[], seen: number): void {
+  if (sampled.length < maxSamples) sampled.push(values)
   else {
     const at = Math.floor(Math.random() * seen)
-    if (at > 0 && at < maxSamples) kept[at] = values
+    if (at > 0 && at < maxSamples) sampled[at] = values
   }
 }
 
-/** Of how many keys the file says something else than an execution of the author's statement; null for none. */
+/** The number of keys whose answer in the file differs from an execution of the author's statement; null for none. */
 async function differing(
   instance: Instance,
   call: Cancellable,

@@ -1,10 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { quoteName } from '../instance/sql-tokens.ts'
+import { quoteName } from '../instance/sql-text.ts'
 
 /** Beyond this a statement spends more time on naming a file's columns than on the one it reads. */
 const wideColumns = 50
 const columnsPerPart = 100
-/** What is copied into memory at a time. */
+/** The rows to copy into memory at a time. */
 const cellsPerPart = 1_000_000
 
 /** Some columns of a table, and what to read them from. */

@@ -12,7 +12,7 @@ import type {
   ExecutorSettings,
   Profile,
 } from '../socket/protocol.ts'
-import { quoteName, quoteText } from '../instance/sql-tokens.ts'
+import { quoteName, quoteText } from '../instance/sql-text.ts'
 import { typeName } from '../instance/values.ts'
 
 /** Up to here distinct values are counted, beyond it estimated. */
@@ -24,8 +24,12 @@ const maxValueChars = 200
 /** Columns beyond this get counts only: a table of thousands of columns is described in seconds, not minutes. */
 const maxDetailedColumns = 200
 
-/** What each column of a file holds. */
-export function profile(settings: ExecutorSettings, call: Cancellable, parquetPath: string): Promise<Profile> {
+/** The profile of each column of a file. */
+export function profile(
+  settings: ExecutorSettings,
+  call: Cancellable,
+  { parquetPath }: { parquetPath: string },
+): Promise<Profile> {
   return withFiles(settings, [parquetPath], async (connection) => {
     call.interrupt = () => connection.interrupt()
     const table = `read_parquet(${quoteText(parquetPath)})`

@@ -73,7 +73,7 @@ function fixed(type: DataType, array: Buffers, value: (value: unknown) => unknow
   }
 }
 
-/** Of a type that both sides keep in the same way. */
+/** A mapping of a type that both sides store in the same way. */
 function same(mapping: Mapping, array: Buffers): Mapping {
   const { type } = mapping
   return {
@@ -109,7 +109,7 @@ function copiedTexts(vector: Vector, count: number): Data<Utf8> {
   return makeData({ type: new Utf8(), length: count, ...copiedNulls(vector, count), valueOffsets, data })
 }
 
-/** What the library's own builder does as well. */
+/** A mapping by the library's own builder, where that does as well. */
 function built(type: DataType, value: (value: unknown) => unknown = (same) => same): Mapping {
   return {
     type,

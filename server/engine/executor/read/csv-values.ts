@@ -2,7 +2,7 @@ import { DuckDBTypeId, type DuckDBType } from '@duckdb/node-api'
 import type { StatementPlan } from '../inspect/plan.ts'
 import { bareText, jsonText } from '../instance/values.ts'
 
-/** SQL for one row as a line of CSV (RFC 4180) with its end. NULL is an empty cell, an empty text is `""`. */
+/** SQL for one row as a line of CSV with its end, written as `api/csv.ts` writes it. */
 export function csvLine({ types }: StatementPlan): string {
   // To `concat` NULL is nothing.
   return `concat(${types.map((type, index) => cell(type, `c${index}`)).join(", ',', ")}, chr(13) || chr(10))`
@@ -26,8 +26,4 @@ function cell(type: DuckDBType, x: string): string {
 function unquoted(type: DuckDBType, x: string): string {
   const text = jsonText(type, x)
   return `CASE WHEN ${x} IS NULL OR ${text} = 'null' THEN NULL WHEN starts_with(${text}, '"') THEN json_extract_string(${text}, '$') ELSE ${text} END`
-}
-
-export function csvText(text: string): string {
-  return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

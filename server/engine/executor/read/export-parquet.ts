@@ -10,12 +10,12 @@ import {
   type Exporter,
   type Instance,
 } from '../instance/instances.ts'
-import { planFor, rowsOf } from '../inspect/plan.ts'
+import { rowsOf } from '../inspect/plan.ts'
 import type { Column, ExecutorSettings, ReadCall, ReadEnd } from '../socket/protocol.ts'
 import { tooLarge } from './read.ts'
-import { bindableSlots, bindStatement } from '../instance/slots.ts'
-import { quoteName, quoteText } from '../instance/sql-tokens.ts'
-import type { StreamSink } from './stream.ts'
+import { bindStatement } from '../instance/slots.ts'
+import { quoteName, quoteText } from '../instance/sql-text.ts'
+import { openRead, type StreamSink } from './stream.ts'
 
 const fileChunkBytes = 1_048_576
 
@@ -29,9 +29,7 @@ export async function exportParquet(
   { input, sink }: { input: ReadCall; sink: StreamSink },
 ): Promise<ReadEnd> {
   const startedMs = performance.now()
-  const slots = bindableSlots(input.slots)
-  const plan = await planFor(instance, call, { sql: input.sql, slots })
-  sink.opened(plan.columns)
+  const { slots, plan } = await openRead(instance, call, { input, sink })
   return withExporter(instance, { settings, id }, async ({ writer, path }) => {
     const names = fileNames(plan.columns).map((name, index) => {
       const type = plan.types[index]
@@ -81,9 +79,9 @@ async function withExporter<Result>(
   // From here on, so that nobody closes the instance that the exporter goes back to.
   instance.activeCalls += 1
   try {
-    const kept = instance.exporter
+    const cached = instance.exporter
     instance.exporter = null
-    const exporter = kept ?? (await openExporter(instance, join(settings.tempDir, `export-${id}.parquet`), settings))
+    const exporter = cached ?? (await openExporter(instance, join(settings.tempDir, `export-${id}.parquet`), settings))
     try {
       return await use(exporter)
     } catch (error) {

@@ -1,5 +1,5 @@
 import { DuckDBArrayType, DuckDBListType, DuckDBStructType, DuckDBTypeId, type DuckDBType } from '@duckdb/node-api'
-import { quoteName } from '../instance/sql-tokens.ts'
+import { quoteName } from '../instance/sql-text.ts'
 
 /** Parquet and Arrow have no wider integer than a decimal of 38 digits: the engine itself would write a double. */
 const widest = 'DECIMAL(38,0)'

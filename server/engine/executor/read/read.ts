@@ -13,8 +13,7 @@ import type { Column, ReadCall, ReadEnd } from '../socket/protocol.ts'
 import { bindableSlots, bindStatement, type BoundSlot } from '../instance/slots.ts'
 import { directEncoder } from '../instance/values.ts'
 
-/** `lookup`: calls of the same statement that wait together are better sent together. `together`: how many were. */
-export type WholeAnswer = { columns: Column[]; end: ReadEnd; bytes: Buffer[]; lookup: boolean; together: number }
+export type WholeAnswer = { columns: Column[]; end: ReadEnd; bytes: Buffer[] }
 
 type Rows = { rows: Buffer; rowCount: number }
 
@@ -29,11 +28,11 @@ export async function readWhole(instance: Instance, call: Cancellable, input: Re
   )
   const truncated = rowCount > input.maxRows
   // No newline is inside a row, so the last one is where the row beyond the limit begins.
-  const kept = truncated ? rows.subarray(0, Math.max(0, rows.lastIndexOf(10) - (isLines ? 0 : 1))) : rows
-  if (kept.length > input.maxBytes) throw tooLarge(input.maxBytes)
-  const bytes = isLines ? (kept.length > 0 ? [kept, newline] : []) : [openBracket, kept, closeBracket]
+  const included = truncated ? rows.subarray(0, Math.max(0, rows.lastIndexOf(10) - (isLines ? 0 : 1))) : rows
+  if (included.length > input.maxBytes) throw tooLarge(input.maxBytes)
+  const bytes = isLines ? (included.length > 0 ? [included, newline] : []) : [openBracket, included, closeBracket]
   const end = { rowCount: Math.min(rowCount, input.maxRows), truncated, elapsedMs: performance.now() - startedMs }
-  return { columns: plan.columns, end, bytes, lookup: plan.lookup !== null, together: 1 }
+  return { columns: plan.columns, end, bytes }
 }
 
 async function readRows(
@@ -60,7 +59,7 @@ async function readRows(
   plan.lastRowCount = null
   let found = aggregated(await run(sql))
   if (found.doubtful) {
-    plan.hopeful = false
+    plan.usesCandidates = false
     found = aggregated(await run(manyRowsSql(plan, limit, inSql)))
   }
   plan.lastRowCount = found.rowCount

@@ -11,7 +11,8 @@ import { isWide, plainColumns, planFor, rowObject, streamSql, type StatementPlan
 import type { Column, ReadCall, ReadEnd, ReadFormat } from '../socket/protocol.ts'
 import { encodeChunk, tooLarge } from './read.ts'
 import { bindableSlots, bindStatement, type BoundSlot } from '../instance/slots.ts'
-import { csvLine, csvText } from './csv-values.ts'
+import { csvCell, csvRecord } from '../../../../api/csv.ts'
+import { csvLine } from './csv-values.ts'
 import { textsOf, vectorAt } from './vectors.ts'
 
 /** Where the parts of a streamed result go. `chunk` waits until the reader has room for more. */
@@ -30,13 +31,23 @@ export async function readStream(
   { input, sink }: { input: ReadCall; sink: StreamSink },
 ): Promise<ReadEnd> {
   const startedMs = performance.now()
-  const slots = bindableSlots(input.slots)
-  const plan = await planFor(instance, call, { sql: input.sql, slots })
-  sink.opened(plan.columns)
+  const { slots, plan } = await openRead(instance, call, { input, sink })
   const counted = await withStreamConnection(instance, call, (lease) => {
     return streamRows({ lease, plan, slots, call }, input, sink)
   })
   return { ...counted, elapsedMs: performance.now() - startedMs }
+}
+
+/** The slots and the plan of a read, whose columns the sink hears of first. */
+export async function openRead(
+  instance: Instance,
+  call: Cancellable,
+  { input, sink }: { input: ReadCall; sink: StreamSink },
+): Promise<{ slots: BoundSlot[]; plan: StatementPlan }> {
+  const slots = bindableSlots(input.slots)
+  const plan = await planFor(instance, call, { sql: input.sql, slots })
+  sink.opened(plan.columns)
+  return { slots, plan }
 }
 
 type Source = { lease: OpenConnection; plan: StatementPlan; slots: BoundSlot[]; call: Cancellable }
@@ -79,15 +90,15 @@ async function sendRows({ result, encoder, call }: Rows, input: ReadCall, sink: 
       if (chunk === null || chunk.rowCount === 0) throw new Error('Invalid Input Error: The query failed midway')
       const complete = chunk.getColumnVector(0).getItem(chunk.rowCount - 1) === null
       const count = chunk.rowCount - (complete ? 1 : 0)
-      const kept = Math.min(count, input.maxRows - rowCount)
-      const isLast = complete || kept < count
+      const allowed = Math.min(count, input.maxRows - rowCount)
+      const isLast = complete || allowed < count
       // The engine makes the next rows while these are written and sent; the memory of each chunk is its own.
       if (!isLast) fetching = failingLater(result.fetchChunk())
-      rowCount += kept
-      if (kept > 0) await sink.chunk(counted(encoder.rows(chunk, kept)), kept)
+      rowCount += allowed
+      if (allowed > 0) await sink.chunk(counted(encoder.rows(chunk, allowed)), allowed)
       if (!isLast) continue
       if (encoder.end !== null) await sink.chunk(counted(encoder.end), 0)
-      return { rowCount, truncated: kept < count }
+      return { rowCount, truncated: allowed < count }
     }
   } catch (error) {
     // Nobody wants the rows that are on their way.
@@ -121,7 +132,7 @@ async function encoderOf(plan: StatementPlan, format: ReadFormat): Promise<Encod
     return { list: ['true', ...arrowColumns(plan)], start, rows: batch, end }
   }
   if (format === 'csv') {
-    const header = Buffer.from(`${plan.columns.map(({ name }) => csvText(name)).join(',')}\r\n`)
+    const header = Buffer.from(csvRecord(plan.columns.map(({ name }) => csvCell(name))))
     return {
       list: [csvLine(plan)],
       start: header,

@@ -11,7 +11,7 @@ export function vectorAt({ chunk }: DuckDBDataChunk, column: number): Vector {
   return duckdb.data_chunk_get_vector(chunk, column)
 }
 
-/** Of values that are all of one width. */
+/** Bytes of a vector whose values are all of one width. */
 export function fixedBytes(vector: Vector, sizeBytes: number): Uint8Array {
   return new Uint8Array(duckdb.vector_get_data(vector, sizeBytes))
 }

@@ -1,8 +1,11 @@
 import type { ScalarSlotType } from '../../../../api/slots.ts'
+import type { Position, Preview, PreviewAsked } from '../../../rows/index.ts'
 
-/** What the API process and an executor say to each other, and how it looks on the socket between them. */
+/** The messages between the API process and an executor, and how they look on the socket between them. */
 
 export type Column = { name: string; type: string }
+/** A count is never null, and stays among the integers that every client reads as numbers. */
+export type ResultColumn = Column & { isCount?: true }
 
 /** Rows of a table that is loaded bit by bit: its parts one behind the other, less the rows that are past. */
 export type LocalPartedTable = {
@@ -11,8 +14,6 @@ export type LocalPartedTable = {
   parts: TablePart[]
   /** A file of places and positions: rows that were replaced or deleted. */
   pastPath?: string
-  /** Columns whose values tell the rows apart; absent where rows may be alike. */
-  key?: string[]
 }
 /** `columns` are its own in the order of the table's; null where it has none such. */
 export type TablePart = { parquetPath: string; nativePath?: string; columns: Array<Column | null>; hasPast: boolean }
@@ -38,8 +39,11 @@ export type LocalCatalog = {
 
 export type SlotType = ScalarSlotType | `${ScalarSlotType}[]`
 
-/** A value to bind. Integers beyond 2^53 come as decimal text; `null` is an absent slot. */
-export type SlotValue = { name: string; type: SlotType; value: unknown }
+/**
+ * A value to bind. Integers beyond 2^53 come as decimal text; `null` is an absent slot. `isPattern`: its `%` and `_` are
+ * wildcards in LIKE; without it they stand for themselves.
+ */
+export type SlotValue = { name: string; type: SlotType; value: unknown; isPattern?: boolean }
 
 export type ReadFormat = 'json' | 'ndjson' | 'csv' | 'parquet' | 'arrow'
 
@@ -63,6 +67,11 @@ export type LookupWritten =
   | { outcome: 'unfit'; reason: string }
   | { outcome: 'large' }
 
+/** Writes the rows of a statement without slots as a Parquet file: `path` is for something unfinished. */
+export type WriteTableCall = { sql: string; path: string; maxRows: number; maxBytes: number }
+/** `columns`: as the file has them. */
+export type WrittenTable = { rowCount: number; sizeBytes: number; columns: Column[] }
+
 /** One thing that the engine does for a statement. */
 export type PlanStep = {
   /** As DuckDB calls it: `HASH_JOIN`. */
@@ -72,7 +81,7 @@ export type PlanStep = {
   estimatedRows: number | null
 }
 
-export type Plan = {
+export type EnginePlan = {
   /** As DuckDB draws it. */
   plan: string
   steps: PlanStep[]
@@ -82,24 +91,59 @@ export type Inspection = {
   tables: string[]
   columnsByTable: Record<string, string[]>
   slots: { name: string; suggestedType: SlotType }[]
-  columns: Column[]
+  columns: ResultColumn[]
   facets: SqlFacets
 }
 
-/** What a statement computes, as far as its syntax tree tells for sure. Columns are in small letters. */
+/** The computation of a statement, as far as its syntax tree tells for sure. Columns are in small letters. */
 export type SqlFacets = {
   measures: Array<{ kind: 'total' | 'average' | 'count' | 'lowest' | 'highest' | 'median'; column: string | null }>
   /** A row for each of these columns. */
   groups: string[]
   /** A row for each month, day …: units of the calendar. */
   grains: string[]
-  /** What comes first in its answer. */
+  /** The order of its answer: the first column in it. */
   order: { column: string; direction: 'ascending' | 'descending' } | null
   isLimited: boolean
   /** Only rows whose column has one of these values. */
   filters: Array<{ column: string; values: string[] }>
-  /** What each slot is compared with. */
+  /** The column that each slot is compared with. */
   slots: Record<string, { column: string | null; use: 'equal' | 'least' | 'most' | 'limit' }>
+}
+
+/** Months, days and milliseconds that are added to a day or a moment. */
+export type Shift = { months: number; days: number; ms: number }
+export type CalendarUnit = 'day' | 'week' | 'month' | 'quarter' | 'year'
+
+/**
+ * The other side of a comparison. `typed`: the column as it is, by its type; `cast`: text of it is made a moment; `day`:
+ * cut to the beginning of a unit. `otherwise` holds where no table has the column.
+ */
+export type ComparedColumn = {
+  at: { tables: string[]; column: string } | null
+  grain: 'typed' | 'cast' | 'day' | 'moment' | 'unknown'
+  unit: CalendarUnit | null
+  otherwise: ComparedColumn | null
+}
+
+export type TextEdit = { start: number; end: number; text: string }
+
+/**
+ * A slot compared with something of a row: `start` of a range is `>` or `>=` of it. `same`: equality. `unread`: it is not
+ * understood. `unit`: what the slot is cut to; `isMoment`: it is made a moment.
+ */
+export type SlotComparison = {
+  slot: string
+  side: 'start' | 'end' | 'same' | 'unread'
+  isStrict: boolean
+  shift: Shift
+  unit: CalendarUnit | null
+  isMoment: boolean
+  row: ComparedColumn | null
+  /** Changes of the text: the operator the other way, and a day more. */
+  edits: { strict: TextEdit[]; day: TextEdit[] } | null
+  /** No row passes while the slot is NULL. */
+  isNeeded: boolean
 }
 
 /** The body of an API's answer in a file, and what tells how to read it. */
@@ -109,7 +153,7 @@ export type AnswerBody = {
   /** The `responsePathExtractor`. */
   extractor: string | undefined
   maxDepth: number
-  /** What it may hold once it is unpacked. */
+  /** The size limit once it is unpacked. */
   maxBytes?: number | undefined
 }
 
@@ -137,25 +181,47 @@ export type ConvertCall = {
     | { kind: 'ndjson'; path: string; isOneObject?: boolean }
     /** `columns` where they are more than the first line of the file names. */
     | { kind: 'csv'; path: string; columns?: string[] }
+    /** A file that `writeTable` wrote: it has types already. */
+    | ({ kind: 'table'; path: string } & WrittenTable)
   parquetPath: string
-  /** What the columns are to be; null for a table that is made now. */
+  /** The declared columns; null for a table that is made now. */
   contract: Contract | null
   /** Where values go that the contract turns into null. */
   rejectedPath?: string
+  look?: RowsLook
+}
+/**
+ * Further looks at rows: the largest time of a field as it was written, and rows that came on two of several
+ * pages, by the fields of their key. Without a key a column that is called like one tells them.
+ */
+export type RowsLook = {
+  cursor?: string | undefined
+  pages?: { key?: string[] | undefined; firstRows: number } | undefined
+}
+export type Looked = { cursorText: string | null; repeated: { rows: number; examples: string[] } | null }
+
+/**
+ * A body of which a part is shown. `unpacks`: it is packed, or no text, and read as rows; files of its own begin with
+ * `workPath`. No more of it is read than `readBytes`, and no more shown than `maxBytes`.
+ */
+export type PeekCall = Pick<PreviewAsked, 'isCut' | 'hasRows' | 'maxBytes'> & {
+  body: AnswerBody
+  workPath: string
+  unpacks: boolean
+  readBytes: number
+}
+export type Peeked = Preview
+
+/** A page of an answer, the paths to look at in it, and those in the last of its rows. */
+export type PageValuesCall = { body: AnswerBody; paths: string[]; rowPaths: string[] }
+/** By path, where it leads somewhere. `outline` is null where the page is no JSON. */
+export type PageValues = {
+  outline: Position[] | null
+  values: Record<string, unknown>
+  rowValues: Record<string, unknown>
 }
 
-/** A body that is packed, or no text: what stands in it. Files of its own begin with `workPath`. */
-export type PeekCall = { body: AnswerBody; workPath: string; maxChars: number }
-/** `text` is bytes, one a character. `isLines`: rows, one a line. `extractor`: what is still to be followed in it. */
-export type Peeked = {
-  text: string
-  contentType: string | undefined
-  extractor: string | undefined
-  truncated: boolean
-  isLines: boolean
-}
-
-/** What happens to data that is not as the columns are to be. */
+/** The treatment of data that does not fit the declared columns. */
 export type OnMismatch = 'widen' | 'hold' | 'null' | 'refuse'
 /** `type` is null while no value told it. A declared one is its author's, any other is what the table has now. */
 export type ContractColumn = { sourceKey: string; name: string; type: string | null; declared: boolean }
@@ -173,6 +239,7 @@ export type Converted = {
   /** The answer was one object, not a list of rows. */
   isOneObject: boolean
   mismatches: Mismatch[]
+  looked?: Looked
 }
 
 export type LooksLike = 'date' | 'email' | 'url' | 'currency' | 'country' | 'identifier'
@@ -188,7 +255,7 @@ export type ColumnProfile = Column & {
 }
 export type Profile = { rowCount: number; columns: ColumnProfile[] }
 
-/** What rows are looked at for. The columns are there. */
+/** The filters of rows. The columns are there. */
 export type RowCheck =
   | { type: 'not_null'; column: string }
   | { type: 'unique'; columns: string[] }
@@ -248,37 +315,44 @@ export type ScopedCall =
   | ({ verb: 'read' } & ReadCall)
   | ({ verb: 'inspect' } & InspectCall)
   | ({ verb: 'writeLookup' } & LookupCall)
+  | ({ verb: 'writeTable' } & WriteTableCall)
   | ({ verb: 'explain' } & { sql: string; slots: SlotValue[] })
 
-/** Verbs on files that belong to us. No SQL of a user is in them. */
-export type FileCall =
-  | ({ verb: 'convert' } & ConvertCall)
-  | ({ verb: 'appendPage' } & RowsPageCall)
-  | ({ verb: 'peek' } & PeekCall)
-  | ({ verb: 'checkRows' } & CheckCall)
-  | { verb: 'profile'; parquetPath: string }
-  | ({ verb: 'mergeRows' } & MergeCall)
-  | ({ verb: 'compactParts' } & CompactCall)
-  | ({ verb: 'buildNative' } & NativeCall)
-  | ({ verb: 'castTable' } & CastCall)
-  | ({ verb: 'distinctValues' } & DistinctCall)
-
-/**
- * `catalog` is sent when the executor may not know it yet; it answers `catalogUnknown` when it was wrongly left out.
- * `alike` are further calls of the same `read`, each with its own id, slots and answer.
- */
-export type ScopedHead = {
-  scope: string
-  version: string
-  catalog?: LocalCatalog
-  call: ScopedCall
-  alike?: AlikeCall[]
+/** Verbs on files that belong to us, and on SQL as text. No SQL of a user runs in them. */
+export type FileVerbs = {
+  /** Writes the rows of one page of an answer behind those of the pages before. */
+  appendPage: { input: RowsPageCall; result: PageRows }
+  /** The answer of an API, or NDJSON (one object a line) or CSV, to Parquet, every value kept. */
+  convert: { input: ConvertCall; result: Converted }
+  /** The preview of a body for a test of a connection. */
+  peek: { input: PeekCall; result: Peeked }
+  /** The values at given paths of a page, beside its rows. */
+  pageValues: { input: PageValuesCall; result: PageValues }
+  /** The failures of each check over the rows of a Parquet file. */
+  checkRows: { input: CheckCall; result: CheckResult[] }
+  /** Brings the rows of a load into a table that is loaded bit by bit. */
+  mergeRows: { input: MergeCall; result: Merged }
+  /** Several parts of a table as one. */
+  compactParts: { input: CompactCall; result: Compacted }
+  /** The profile of each column of a Parquet file. */
+  profile: { input: { parquetPath: string }; result: Profile }
+  /** A read-optimised copy of a Parquet file, to be named as `nativePath` in a catalog. */
+  buildNative: { input: NativeCall; result: { sizeBytes: number } }
+  /** The rows of a table as one Parquet file with other types. */
+  castTable: { input: CastCall; result: { sizeBytes: number } }
+  /** The values of each of some columns by frequency, at most `cap` of one. */
+  distinctValues: { input: DistinctCall; result: DistinctValues[] }
+  /** How slots bound the rows of statements, told by their text alone; null for what cannot be parsed. */
+  readComparisons: { input: { statements: string[] }; result: Array<SlotComparison[] | null> }
 }
-export type AlikeCall = { id: number; slots: SlotValue[] }
+export type FileCall = { [Verb in keyof FileVerbs]: { verb: Verb } & FileVerbs[Verb]['input'] }[keyof FileVerbs]
+
+/** `catalog` is sent when the executor may not know it yet; it answers `catalogUnknown` when it was wrongly left out. */
+export type ScopedHead = { scope: string; version: string; catalog?: LocalCatalog; call: ScopedCall }
 
 export type CallHead = ScopedHead | { scope: null; call: FileCall }
 
-/** Of a result whose rows are not in its frame but were left in a file: see `large-rows.ts`. */
+/** The file of a result whose rows are not in its frame: see `large-rows.ts`. */
 export type LeftHead = { leftBytes: number }
 
 /** A `Failure` on its way to the API process. `cause` is for the log alone. */
@@ -287,6 +361,7 @@ export type FailedHead = {
   reason?: string
   message?: string
   details?: { field: string; message: string }[]
+  more?: number
   fields?: Record<string, unknown>
   cause: string
 }

@@ -1,0 +1,6 @@
+export type { Bucket, BucketOptions } from './bucket.ts'
+export { recordFiles } from './file-records.ts'
+export { leasing } from './leasing.ts'
+export { openBucket } from './open-bucket.ts'
+export { openFiles } from './open-files.ts'
+export type { FileFormat, Files, StoredCopy, StoredFile } from './stored-files.ts'
