@@ -3,18 +3,28 @@ import { requireRole, systemCaller, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
 import type { JobContext } from '../jobs/index.ts'
 import { executeConfiguration } from './request/build-request.ts'
-import { insertDatasource, takesFiles } from './sources/datasources.ts'
+import { insertDatasource, isBuilt, takesFiles } from './sources/datasources.ts'
 import { claimCall, type FirstCall } from './idempotency.ts'
 import { ingest, type Ingested, type IngestApp } from './load/ingest.ts'
-import type { Loaded } from './fetch-rows.ts'
+import type { Loaded } from './load/download.ts'
 import { checkPagination } from './request/pages.ts'
-import { openConfiguration, storeConfiguration } from './sources/stored-configuration.ts'
-import { restoreConfiguration } from './secrets/mask.ts'
+import {
+  apiNamed,
+  openRequest,
+  requestOrigin,
+  restoredRequest,
+  selectRequests,
+  type StoredRequest,
+} from './sources/shared-apis.ts'
+import { storeConfiguration } from './sources/stored-configuration.ts'
 import { takeTurn, type Turn } from './load/load-turns.ts'
+import type { BuiltOrigin } from './load/row-origin.ts'
 import type { Database } from '../store/index.ts'
 
-/** What an execute answers, in a form that can be kept and given again. */
-export type ExecuteAnswer = Omit<Ingested, 'jobs'> & {
+/** The answer of an execute, in a form that can be kept and given again. */
+export type ExecuteAnswer = Omit<Ingested, 'jobs' | 'warnings'> & {
+  /** Absent in one that was stored by an earlier version. */
+  warnings?: Ingested['warnings']
   jobs: Array<Omit<Ingested['jobs'][number], 'createdAt'> & { createdAt: string }>
 }
 
@@ -51,16 +61,20 @@ async function executeInTurn(app: IngestApp, caller: Caller, execution: Executio
   const { request, first } = execution
   const { project_id: projectId, datasource_id: datasourceId } = request
   const known = await findKnown(app, projectId, datasourceId)
-  const configuration = restoreConfiguration(execution.configuration, known?.configuration)
+  const api = await apiNamed(app, projectId, execution.configuration)
+  const given = { configuration: execution.configuration, api }
+  const configuration = restoredRequest(given, known ?? { configuration: undefined, api: null })
   const pagination = request.pagination ?? known?.pagination
   try {
     return await ingest(app, caller, {
       projectId,
       datasourceId,
-      from: { kind: 'request', configuration, pagination, forEach: known?.forEach },
+      from: requestOrigin({ configuration, api }, { pagination, forEach: known?.forEach }),
       eventType: 'http_api',
       turn,
       before: async (transaction) => {
+        // Another act may delete it meanwhile.
+        await apiNamed({ ...app, store: { db: transaction } }, projectId, configuration)
         const stored = storeConfiguration(app.vault, configuration)
         const updated = await transaction
           .updateTable('datasources')
@@ -86,7 +100,7 @@ async function executeInTurn(app: IngestApp, caller: Caller, execution: Executio
   }
 }
 
-/** Whoever waited for it wanted it no longer: the data is as it was and nothing is wrong with it. */
+/** A caller who hangs up wants it no longer: the data is as it was and nothing is wrong with it. */
 function isStopped(signal: AbortSignal | undefined, error: unknown): boolean {
   return signal?.aborted === true && error === signal.reason
 }
@@ -98,46 +112,71 @@ export async function runRefresh(app: IngestApp, { job, signal, progress }: JobC
   // It was deleted while the job waited.
   if (known?.configuration === undefined) return
   progress(0.05)
+  let last: Loaded = { pages: 1, rows: 0, bytes: 0 }
   try {
-    await ingest(app, systemCaller, {
+    const { warnings } = await ingest(app, systemCaller, {
       projectId: job.projectId,
       datasourceId: job.sourceId,
-      from: {
-        kind: 'request',
-        configuration: known.configuration,
-        pagination: known.pagination,
-        forEach: known.forEach,
-      },
+      from: requestOrigin({ configuration: known.configuration, api: known.api }, known),
       full: job.input['full'] === true,
       eventType: job.sourceEventType === 'schedule' ? 'schedule' : 'http_api',
       background: {
         job,
-        progress: (loaded) => progress(0.05 + 0.85 * shareOf(loaded), loaded),
+        progress: (loaded) => {
+          last = loaded
+          progress(0.05 + 0.85 * shareOf(loaded), loaded)
+        },
       },
       turn,
     })
+    const [first] = warnings
+    if (first !== undefined) progress(0.95, { ...last, rows: last.rows || first.received, warnings })
   } catch (error) {
     if (!isStopped(signal, error)) await noteFailure(app, job.sourceId, error)
     throw error
   }
 }
 
-/** Of a load whose size nobody knows, each page brings the end a little nearer. */
+/**
+ * The work of a job whose rows are made of what is here, by the rules of every load. `plan` says of what, once it is this
+ * job's turn; null where there is nothing to do.
+ */
+export async function buildTable(
+  app: IngestApp,
+  caller: Caller,
+  { job, signal, progress }: JobContext,
+  plan: () => Promise<BuiltOrigin | null>,
+): Promise<void> {
+  const { projectId, sourceId: datasourceId } = job
+  await using turn = await takeTurn(app, { projectId, datasourceId }, signal)
+  const { sourceEventType: event } = job
+  const eventType = event === 'schedule' || event === 'data_changed' ? event : 'http_api'
+  progress(0.05)
+  try {
+    const from = await plan()
+    if (from === null) return
+    const full = job.input['full'] === true
+    await ingest(app, caller, { projectId, datasourceId, from, full, eventType, turn, isLong: true })
+  } catch (error) {
+    if (!isStopped(signal, error)) await noteFailure(app, datasourceId, error)
+    throw error
+  }
+}
+
+/** A load whose size nobody knows comes a little nearer to its end with each page. */
 function shareOf({ pages, rows, estimate }: Loaded): number {
   return estimate === undefined ? 1 - 20 / (20 + pages) : Math.min(1, rows / Math.max(1, estimate.rows))
 }
 
-type Known = {
-  configuration: HttpConfiguration | undefined
+type Known = StoredRequest & {
   pagination: Pagination | undefined
   forEach: ForEach | undefined
 }
 
 async function findKnown(app: IngestApp, projectId: string, datasourceId: string): Promise<Known | undefined> {
-  const row = await app.store.db
-    .selectFrom('datasources')
-    .select(['projectId', 'kind', 'sealedSecrets', 'pagination', 'forEach'])
-    .where('id', '=', datasourceId)
+  const row = await selectRequests(app.store.db)
+    .select(['datasources.projectId', 'kind', 'pagination', 'forEach'])
+    .where('datasources.id', '=', datasourceId)
     .executeTakeFirst()
   if (row === undefined) return undefined
   if (row.projectId !== projectId) {
@@ -147,8 +186,9 @@ async function findKnown(app: IngestApp, projectId: string, datasourceId: string
     })
   }
   if (row.kind === 'file') throw takesFiles()
+  if (row.kind === 'model') throw isBuilt()
   return {
-    configuration: row.sealedSecrets === null ? undefined : openConfiguration(app.vault, row.sealedSecrets),
+    ...openRequest(app.vault, row),
     // Written from the same schema that reads it.
     pagination: (row.pagination ?? undefined) as Pagination | undefined,
     forEach: (row.forEach ?? undefined) as ForEach | undefined,

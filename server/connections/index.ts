@@ -1,15 +1,21 @@
 export { runCompaction } from './load/compact.ts'
 export { importCurl } from './import/curl.ts'
+export type { IngestApp } from './load/ingest.ts'
 export {
+  changeDatasource,
   createDatasource,
   deleteDatasource,
   findDatasource,
+  insertDatasource,
+  queueRefresh,
+  readDatasources,
   listDatasources,
   refreshDatasource,
   resealDatasources,
   updateDatasource,
   type Datasource,
   type DatasourceChanges,
+  type SourceApp,
 } from './sources/datasources.ts'
 export {
   checkServedData,
@@ -19,9 +25,12 @@ export {
   type AuthoredSource,
   type AuthoredVariable,
 } from './sources/defined.ts'
+export { createApi, deleteApi, findApi, listApis, resealApis, updateApi } from './sources/apis.ts'
+export { readSharedApis, type SharedApi } from './sources/shared-apis.ts'
+export { requestAddress } from './request/with-api.ts'
 export { importDocument } from './import/import.ts'
 export { openDatasourceDirectory, readFreshness } from './sources/directory.ts'
-export { executeRequest, runRefresh, type ExecuteAnswer } from './execute.ts'
+export { buildTable, executeRequest, runRefresh, type ExecuteAnswer } from './execute.ts'
 export { forgetOldCalls } from './idempotency.ts'
 export {
   createVariable,
@@ -29,7 +38,6 @@ export {
   listVariables,
   resealVariables,
   updateVariable,
-  type Variable,
 } from './sources/named-values.ts'
 export {
   beginAuthorization,
@@ -42,6 +50,7 @@ export { forgetOldGrants, openGrants, resealGrants } from './oauth/upstream-gran
 export { createTokenSource, type TokenSource } from './oauth/token-source.ts'
 export { memorySink } from './outbound/receive.ts'
 export { createClientDocuments } from './outbound/client-documents.ts'
+export { openPaces, type Paces } from './outbound/pace.ts'
 export { createPost } from './outbound/post.ts'
 export { openOutbound, type Outbound } from './outbound/send.ts'
 export { hidden, maskConfiguration, restoreConfiguration } from './secrets/mask.ts'
@@ -54,3 +63,4 @@ export { openUploads, type Uploads } from './uploads.ts'
 export { testConnection } from './test-connection.ts'
 export { changeSchema, findSchema, type TableSchema } from './sources/table-schema.ts'
 export { serveVersion } from './sources/serve-version.ts'
+export { readRules } from './sources/table-rules.ts'

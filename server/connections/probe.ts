@@ -1,28 +1,19 @@
 import { type HttpConfiguration, type TestConnectionAnswer } from '../../api/connections.ts'
-import type { Peeked } from '../data/index.ts'
 import { Failure } from '../failure.ts'
-import { exceedsDepth } from '../json-depth.ts'
-import {
-  charsetOf,
-  isBinary,
-  isJsonType,
-  parseContentType,
-  parseExact,
-  parseExtractor,
-  pick,
-  type JsonPath,
-} from '../rows/index.ts'
+import { parseExtractor, previewOf, type Preview, type PreviewAsked } from '../rows/index.ts'
 import { answerType } from './request/answer-type.ts'
 import { buildRequest } from './request/build-request.ts'
-import { parseCut } from '../rows/cut-json.ts'
-import { detect } from './detect.ts'
+import { errorsIn, errorTexts, hasNoData } from './load/whole.ts'
+import { graphqlIn, parametersIn, recognise } from './request/recognise.ts'
+import { problemOf } from './request/problem.ts'
 import type { CursorValue } from '../store/index.ts'
-import { fillVariables, type NamedValues } from './request/variables.ts'
+import { fillVariables, type Moment, type NamedValues } from './request/variables.ts'
 import { sendWithToken } from './oauth/send-with-token.ts'
 import type { TokenSource } from './oauth/token-source.ts'
 import type { GrantPlace } from './oauth/token.ts'
 import { toFailure, type OutboundError } from './outbound/error.ts'
 import { memorySink } from './outbound/receive.ts'
+import type { Pace } from './outbound/pace.ts'
 import { type Outbound, type Sent } from './outbound/send.ts'
 
 export type ProbeLimits = {
@@ -33,21 +24,27 @@ export type ProbeLimits = {
   retries: number
   maxDepth: number
 }
+/** `unpacks`: it is to be read as rows, packed or no text as it is. */
+export type PeekAsked = PreviewAsked & { unpacks: boolean }
 export type ProbeOptions = {
   outbound: Outbound
   tokens: TokenSource
-  /** Where what somebody granted to the request is kept. */
+  /** Place of what somebody granted to the request. */
   place?: GrantPlace | undefined
+  /** Turns that calls to the same API take. */
+  pace?: Pace | undefined
   limits: ProbeLimits
   /** The moment that variables of the request mean. */
   at?: Date | undefined
-  /** What names in the request stand for. */
+  /** Values of the variables and secrets that the request names. */
   values?: NamedValues | undefined
-  /** Where a load would begin: `{{last_value}}`. */
+  /** `{{last_value}}`: where a load would begin. */
   lastValue?: CursorValue | null | undefined
-  /** What stands in an answer that is packed, or no text. */
-  peek?: ((bytes: Buffer, contentType: string, extractor: string | undefined) => Promise<Peeked>) | undefined
-  /** Whether to say what the answer looks like. */
+  /** The days of a window. */
+  row?: Moment['row']
+  /** Reads an answer that is large, packed or no text in an executor. */
+  peek: (bytes: Buffer, asked: PeekAsked) => Promise<Preview>
+  /** Asks for `detected`. */
   detects?: boolean | undefined
   signal?: AbortSignal | undefined
 }
@@ -58,8 +55,9 @@ export type ProbeOptions = {
  */
 export async function probe(template: HttpConfiguration, options: ProbeOptions): Promise<TestConnectionAnswer> {
   const { outbound, tokens, limits, signal, at = new Date() } = options
-  const configuration = fillVariables(template, { at, values: options.values, lastValue: options.lastValue })
-  const path = parseExtractor(configuration.responsePathExtractor ?? '')
+  const { values, lastValue, row } = options
+  const configuration = fillVariables(template, { at, values, lastValue, row })
+  parseExtractor(configuration.responsePathExtractor ?? '')
   buildRequest(configuration)
   const started = performance.now()
   const left = () => Math.max(1, Math.round(limits.timeoutMs - (performance.now() - started)))
@@ -80,75 +78,78 @@ export async function probe(template: HttpConfiguration, options: ProbeOptions):
     beyond: 'cut',
     redirects: limits.redirects,
     retries: limits.retries,
+    pace: options.pace,
     sink,
     signal,
   }))
   if (!sent.ok) return unreachable(sent.error, sent.elapsedMs)
-  const found = await contentOf(sent, sink.bytes(), { configuration, options })
-  if ('error' in found) return { ...describe(sent, found.data, { path: nowhere, maxDepth: limits.maxDepth }), ...found }
-  const { data } = found
-  const reading = { path: found.isExtracted ? nowhere : path, maxDepth: limits.maxDepth }
-  const shown = describe({ ...sent, truncated: sent.truncated || found.isCut }, data, reading)
-  const answer = found.isCut && !sent.truncated ? { ...shown, truncated: true } : shown
-  const isData = typeof data === 'object' && data !== null && !('binary' in data)
-  if (options.detects !== true || isRefusal(sent) || !isData) return answer
-  const hasGraphql = configuration.body?.['type'] === 'graphql'
-  return { ...answer, detected: detect(data, { headers: sent.headers, hasGraphql }) }
+  const bytes = sink.bytes()
+  const { data, isCut, outline, error } = await previewBody(sent, bytes, { configuration, options })
+  // GraphQL answers 200 to a request that failed as a whole.
+  const errors = outline !== null && hasNoData(outline) ? errorsIn(outline, errorTexts(data)) : null
+  const contentType = sent.headers['content-type'] ?? ''
+  const head = bytes.toString('latin1', 0, 200)
+  const problem = problemOf({ url: sent.url, status: sent.status, contentType, head, errors })
+  const answer: TestConnectionAnswer = {
+    success: !isRefusal(sent) && error === undefined && errors === null,
+    status: sent.status,
+    response_time: sent.elapsedMs,
+    content_type: contentType,
+    size: sent.decodedBytes,
+    data,
+    ...(isCut && { truncated: true }),
+    ...(error && { error }),
+    ...(problem && { problem }),
+  }
+  if (options.detects !== true || outline === null) return answer
+  const asked = { headers: sent.headers, parameters: parametersIn(configuration), graphql: graphqlIn(configuration) }
+  return { ...answer, detected: recognise(outline, { ...asked, isSample: false }) }
 }
 
-type Reading = { path: JsonPath; maxDepth: number }
-
-const nowhere = parseExtractor('')
+/** Looked at in this process: everybody waits for it. */
+const smallBytes = 65_536
+/** Shown of an answer, as JSON: enough to see what it is. */
+const shownBytes = 262_144
 /** gzip, zstd, Parquet and the zip that Excel's files are. */
 const packed = /^(?:1f8b08|28b52ffd|50415231|504b0304)/
 
-type Content =
-  | { data: unknown; isExtracted: boolean; isCut: boolean }
-  | { success: false; data: unknown; error: { code: 'not_tabular'; message: string } }
+type Shown = Omit<Preview, 'error'> & { error?: NonNullable<TestConnectionAnswer['error']> }
 
-/** What the answer holds, unpacked and read as rows where it is no text. */
-async function contentOf(
+/** Preview of the answer, unpacked and read as rows where it is no text. */
+async function previewBody(
   sent: Sent,
   bytes: Buffer,
   { configuration, options }: { configuration: HttpConfiguration; options: ProbeOptions },
-): Promise<Content> {
-  const { maxDepth } = options.limits
-  const contentType = answerType(sent.headers['content-type'], configuration)
+): Promise<Shown> {
   const { responsePathExtractor: extractor = '' } = configuration
+  const asked: PreviewAsked = {
+    contentType: answerType(sent.headers['content-type'], configuration),
+    extractor,
+    maxDepth: options.limits.maxDepth,
+    isCut: sent.truncated,
+    hasRows: !isRefusal(sent),
+    maxBytes: shownBytes,
+  }
   const isPacked = packed.test(bytes.subarray(0, 4).toString('hex'))
   const isXmlRows =
     extractor !== '' && /^\s*<\?xml|^[^<]*<(?!!doctype|html)[a-z]/i.test(bytes.toString('latin1', 0, 200))
-  const plain = {
-    data: preview(bytes, { contentType, maxDepth, isCut: sent.truncated }),
-    isExtracted: false,
-    isCut: false,
-  }
-  const isPeeked = (isPacked || isXmlRows) && !sent.truncated && !isRefusal(sent)
-  if (options.peek === undefined || !isPeeked) return plain
+  const unpacks = (isPacked || isXmlRows) && !sent.truncated && asked.hasRows
+  if (bytes.length <= smallBytes && !unpacks) return previewOf(bytes, asked)
   try {
-    const peeked = await options.peek(bytes, contentType, extractor === '' ? undefined : extractor)
-    const inside = Buffer.from(peeked.text, 'latin1')
-    const isExtracted = extractor !== '' && peeked.extractor === undefined
-    const isRows = peeked.isLines && (extractor === '' || isExtracted)
-    const rows = isRows ? linesOf(inside, peeked.truncated) : null
-    const data = rows ?? preview(inside, { contentType: peeked.contentType ?? '', maxDepth, isCut: peeked.truncated })
-    return { data, isExtracted, isCut: peeked.truncated }
+    return await options.peek(bytes, { ...asked, unpacks })
   } catch (error) {
     if (!(error instanceof Failure) || error.code === 'overloaded') throw error
-    return { success: false, data: plain.data, error: { code: 'not_tabular', message: error.message } }
+    const isCut = bytes.length > smallBytes
+    const { data } = previewOf(bytes.subarray(0, smallBytes), { ...asked, isCut, hasRows: false })
+    const message = error.message
+    return { data: withSize(data, bytes.length), isCut, outline: null, error: { code: 'not_tabular', message } }
   }
 }
 
-/** Null where a line is no JSON after all. */
-function linesOf(bytes: Buffer, isCut: boolean): unknown[] | null {
-  const lines = bytes.toString('utf8').split('\n')
-  // The last one of those that were cut is cut too.
-  if (isCut) lines.pop()
-  try {
-    return lines.filter((line) => line.trim() !== '').map(parseExact)
-  } catch {
-    return null
-  }
+/** A placeholder for bytes tells how many there are in all. */
+function withSize(data: unknown, size: number): unknown {
+  const isPlaceholder = typeof data === 'object' && data !== null && 'binary' in data
+  return isPlaceholder ? { ...data, size } : data
 }
 
 function isRefusal({ status }: Sent): boolean {
@@ -158,75 +159,4 @@ function isRefusal({ status }: Sent): boolean {
 function unreachable(error: OutboundError, elapsedMs: number): TestConnectionAnswer {
   if (error.code === 'url_not_allowed') throw toFailure(error)
   return { success: false, status: 0, response_time: elapsedMs, content_type: '', size: 0, data: null, error }
-}
-
-function describe(sent: Sent, data: unknown, { path, maxDepth }: Reading): TestConnectionAnswer {
-  const contentType = sent.headers['content-type'] ?? ''
-  const isGood = !isRefusal(sent)
-  const answer: TestConnectionAnswer = {
-    success: isGood,
-    status: sent.status,
-    response_time: sent.elapsedMs,
-    content_type: contentType,
-    size: sent.decodedBytes,
-    data,
-    ...(sent.truncated ? { truncated: true } : {}),
-  }
-  if (isGood && isTooDeep(data, maxDepth)) {
-    const message = `The answer nests lists and objects deeper than ${maxDepth} levels, which no table holds. It is shown as text.`
-    return { ...answer, success: false, error: { code: 'too_deep', message } }
-  }
-  if (!isGood || path.text === '') return answer
-  try {
-    return { ...answer, data: pickLines(data, path, sent.truncated) ?? pick(data, path) }
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error
-    return { ...answer, success: false, error: { code: 'extractor_no_match', message: error.message } }
-  }
-}
-
-/** What is deeper than execute takes stays text: parsed, it could not be written out again. */
-function isTooDeep(data: unknown, maxDepth: number): boolean {
-  return typeof data === 'string' && /^\s*[[{]/.test(data) && exceedsDepth(data, maxDepth)
-}
-
-/** What the extractor takes from each line of NDJSON, as its rows are made; `null` where it is none. */
-function pickLines(data: unknown, path: JsonPath, isCut: boolean): unknown[] | null {
-  if (typeof data !== 'string') return null
-  const lines = data.split('\n').filter((line) => line.trim() !== '')
-  // The last line of a preview that was cut is cut too.
-  const whole = isCut ? lines.slice(0, -1) : lines
-  if (whole.length < 2) return null
-  let values: unknown[]
-  try {
-    values = whole.map(parseExact)
-  } catch {
-    return null
-  }
-  return values.flatMap((value) => pick(value, path))
-}
-
-type Previewed = { contentType: string; maxDepth: number; isCut: boolean }
-
-/**
- * Parsed JSON, text, or a placeholder that says how much of what was there. Nothing for an empty body. Of JSON that was
- * cut the rows that are whole: execute takes it all, so a test must show where its rows are.
- */
-function preview(body: Buffer, { contentType, maxDepth, isCut }: Previewed): unknown {
-  if (body.length === 0) return null
-  const charset = charsetOf(contentType, body)
-  const isWide = charset?.startsWith('utf-16') ?? false
-  const { type } = parseContentType(contentType)
-  const isMedia = /^(image|audio|video|font)\//.test(type) && type !== 'image/svg+xml'
-  if (isMedia || (!isWide && isBinary(body.subarray(0, 8192)))) {
-    return { binary: true, content_type: contentType, size: body.length }
-  }
-  const text = new TextDecoder(charset ?? 'utf-8').decode(body)
-  if (!isJsonType(type) && !/^\s*[[{]/.test(text)) return text
-  if (isTooDeep(text, maxDepth)) return text
-  try {
-    return parseExact(text)
-  } catch {
-    return (isCut ? parseCut(text) : undefined) ?? text
-  }
 }

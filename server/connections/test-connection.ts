@@ -1,18 +1,29 @@
+import { fixedLimits } from '../../api/limits.ts'
+import { maxRedirects } from './outbound/redirect.ts'
 import { rm, writeFile } from 'node:fs/promises'
-import type { HttpConfiguration, TestConnectionAnswer } from '../../api/connections.ts'
-import { requireRole, type Caller, type Vault } from '../access/index.ts'
-import type { Files, Peeked, TableBuilder } from '../data/index.ts'
+import type { ApiConfiguration, HttpConfiguration, TestConnectionAnswer } from '../../api/connections.ts'
+import { personOf, requireRole, type Attempts, type Caller, type Vault } from '../access/index.ts'
+import type { Files } from '../files/index.ts'
+import type { TableBuilder } from '../engine/index.ts'
 import { Failure } from '../failure.ts'
-import { probe } from './probe.ts'
+import { probe, type PeekAsked } from './probe.ts'
 import { startOf } from './request/last-value.ts'
+import { exampleWindow } from './load/windows.ts'
 import { namedValuesFor } from './sources/named-values.ts'
-import { openConfiguration } from './sources/stored-configuration.ts'
-import { restoreConfiguration } from './secrets/mask.ts'
-import { namesIn } from './request/variables.ts'
+import {
+  apiNamed,
+  apiTried,
+  openRequest,
+  requestOrigin,
+  restoredRequest,
+  selectRequests,
+  type StoredRequest,
+} from './sources/shared-apis.ts'
+import type { Preview } from '../rows/index.ts'
 import type { Database, LoadRule } from '../store/index.ts'
+import type { Paces } from './outbound/pace.ts'
 import type { Outbound } from './outbound/send.ts'
 import type { TokenSource } from './oauth/token-source.ts'
-import type { GrantPlace } from './oauth/token.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 
@@ -21,8 +32,10 @@ type TestApp = {
   vault: Vault
   outbound: Outbound
   tokens: TokenSource
+  paces: Paces
   files: Files
   builder: TableBuilder
+  connectionTests: Attempts
   config: Config
   now: Clock
 }
@@ -33,110 +46,114 @@ export async function testConnection(
   caller: Caller,
   input: {
     configuration: HttpConfiguration
-    /** Where the secrets shown as `***` are stored. */
-    stored?: { projectId: string; datasourceId: string } | undefined
+    /** The API that it names, in place of the stored one. */
+    apiConfiguration?: ApiConfiguration | undefined
     /** Whose variables and secrets the request may name. */
     projectId?: string | undefined
+    /** Where in the project the secrets shown as `***` are stored. */
+    datasourceId?: string | undefined
     signal?: AbortSignal | undefined
-    /** What `{{last_value}}` stands for. */
+    /** The value of `{{last_value}}`. */
     lastValue?: string | number | undefined
     /** Whether to say what the answer looks like. */
     detect?: boolean | undefined
   },
 ): Promise<TestConnectionAnswer> {
   const { limits } = app.config
-  const stored = input.stored === undefined ? undefined : await findStored(app, caller, input.stored)
-  const configuration = restoreConfiguration(input.configuration, stored?.configuration)
-  // Only who may build with a project's secrets learns whether there is such a project.
-  const needsProject = namesIn(configuration).length > 0 || configuration.environment !== undefined
-  if (needsProject && input.projectId !== undefined) await requireRole(app, caller, input.projectId, 'editor')
-  const place = await grantPlace(app, caller, { configuration, projectId: input.projectId, stored: input.stored })
-  const values = await namedValuesFor(app, input.projectId, configuration)
+  const { projectId, datasourceId } = input
+  if (projectId === undefined) countTest(app, caller)
+  else await requireRole(app, caller, projectId, 'editor')
+  const isStored = projectId !== undefined && datasourceId !== undefined
+  const stored = isStored ? await findStored(app, { projectId, datasourceId }) : undefined
+  const { api: name } = input.configuration
+  const api =
+    input.apiConfiguration === undefined
+      ? await apiNamed(app, projectId, input.configuration)
+      : await apiTried(app, projectId, { name, config: input.apiConfiguration })
+  const given = { configuration: input.configuration, api }
+  const own = restoredRequest(given, stored ?? { configuration: undefined, api: null })
+  const { configuration, hasApiAuth } = requestOrigin({ configuration: own, api }, {})
+  const isGranted = configuration.authType === 'OAuth2 Authorization Code' && projectId !== undefined
+  const apiId = hasApiAuth && api?.id !== '' ? api?.id : undefined
+  const place = isGranted ? { projectId, datasourceId, apiId } : undefined
+  const values = await namedValuesFor(app, projectId, configuration)
   return probe(configuration, {
     values,
     outbound: app.outbound,
     tokens: app.tokens,
     place,
+    pace: app.paces.of(api),
     limits: {
       timeoutMs: limits.testTimeoutMs,
       previewBytes: limits.testPreviewBytes,
-      redirects: limits.outboundRedirects,
-      retries: limits.outboundTries - 1,
-      maxDepth: limits.jsonDepth,
+      redirects: maxRedirects,
+      retries: (api?.tries ?? limits.outboundTries) - 1,
+      maxDepth: fixedLimits.jsonDepth.value,
     },
     at: new Date(app.now()),
+    row: exampleWindow(app.now()),
     lastValue: startOf(loadOf(input.lastValue) ?? stored?.load ?? { mode: 'replace' }, null),
-    peek: (bytes, contentType, extractor) =>
-      peekAt(app, bytes, {
-        contentType,
-        extractor,
-        scope: input.projectId ?? callerScope(caller),
-        signal: input.signal,
-      }),
+    peek: (bytes, asked) =>
+      peekAt(app, bytes, { asked, scope: projectId ?? callerScope(caller), signal: input.signal }),
     detects: input.detect,
     signal: input.signal,
   })
 }
 
-/** Rows that are shown of a file that holds more. */
-const peekedChars = 1_048_576
+/** Without a project no role is asked for, so that each person has a number of tests. The operator has no limit. */
+function countTest({ connectionTests }: TestApp, caller: Caller): void {
+  if (caller.kind === 'operator' || caller.kind === 'system') return
+  const waitSeconds = connectionTests.waitSeconds(callerScope(caller))
+  if (waitSeconds > 0) {
+    const message = `You have tested many connections. Wait ${waitSeconds} s, or name a project that you build in as project_id.`
+    throw new Failure('rate_limit_exceeded', { message, retryAfterSeconds: waitSeconds })
+  }
+  connectionTests.recordFailure(callerScope(caller))
+}
 
-/** Whose turn it is in the executors, where no project is named. */
+/** Whose turn it is in the executors, and who is counted, where no project is named. */
 function callerScope(caller: Caller): string {
-  return caller.kind === 'user' ? caller.userId : caller.kind === 'token' ? caller.tokenId : 'system'
+  return personOf(caller) ?? (caller.kind === 'token' ? caller.tokenId : 'system')
 }
 
 async function peekAt(
   { files, builder, config: { limits } }: TestApp,
   bytes: Buffer,
-  asked: { contentType: string; extractor: string | undefined; scope: string; signal: AbortSignal | undefined },
-): Promise<Peeked> {
-  const { contentType, extractor, scope, signal } = asked
+  { asked, scope, signal }: { asked: PeekAsked; scope: string; signal: AbortSignal | undefined },
+): Promise<Preview> {
+  const { contentType, extractor, maxDepth, ...call } = asked
   const path = files.temporaryPath('body')
   try {
     await writeFile(path, bytes, { mode: 0o600 })
-    const body = { path, contentType, extractor, maxDepth: limits.jsonDepth, maxBytes: limits.executeResponseBytes }
-    const call = { body, workPath: files.temporaryPath('peek'), maxChars: peekedChars }
-    return await builder.peek(scope, call, { timeoutMs: limits.testTimeoutMs, ...(signal && { signal }) })
+    const body = {
+      path,
+      contentType,
+      extractor: extractor === '' ? undefined : extractor,
+      maxDepth,
+      maxBytes: limits.executeResponseBytes,
+    }
+    const reading = { body, workPath: files.temporaryPath('peek'), readBytes: limits.testPreviewBytes }
+    return await builder.peek(
+      scope,
+      { ...call, ...reading },
+      { timeoutMs: limits.testTimeoutMs, ...(signal && { signal }) },
+    )
   } finally {
     await rm(path, { force: true })
   }
 }
 
-/** Only who may build in a project learns what was granted there. */
-async function grantPlace(
-  app: { store: Database },
-  caller: Caller,
-  {
-    configuration,
-    projectId,
-    stored,
-  }: {
-    configuration: HttpConfiguration
-    projectId: string | undefined
-    stored: { projectId: string; datasourceId: string } | undefined
-  },
-): Promise<GrantPlace | undefined> {
-  if (configuration.authType !== 'OAuth2 Authorization Code' || projectId === undefined) return undefined
-  await requireRole(app, caller, projectId, 'editor')
-  return { projectId, datasourceId: stored?.datasourceId }
-}
-
 async function findStored(
   app: { store: Database; vault: Vault },
-  caller: Caller,
   { projectId, datasourceId }: { projectId: string; datasourceId: string },
-): Promise<{ configuration: HttpConfiguration | undefined; load: LoadRule }> {
-  await requireRole(app, caller, projectId, 'editor')
-  const row = await app.store.db
-    .selectFrom('datasources')
-    .select(['sealedSecrets', 'load'])
-    .where('projectId', '=', projectId)
-    .where('id', '=', datasourceId)
+): Promise<StoredRequest & { load: LoadRule }> {
+  const row = await selectRequests(app.store.db)
+    .select('load')
+    .where('datasources.projectId', '=', projectId)
+    .where('datasources.id', '=', datasourceId)
     .executeTakeFirst()
   if (row === undefined) throw new Failure('not_found', { message: `The project has no datasource ${datasourceId}.` })
-  const { sealedSecrets, load } = row
-  return { configuration: sealedSecrets === null ? undefined : openConfiguration(app.vault, sealedSecrets), load }
+  return { ...openRequest(app.vault, row), load: row.load }
 }
 
 /** As if a load began there. */

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import { requireRole, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
 import { parseContentType } from '../rows/index.ts'
+import { isBuilt } from './sources/datasources.ts'
 import { executeAnswerOf, type ExecuteAnswer } from './execute.ts'
 import { claimCall, type FirstCall } from './idempotency.ts'
 import { ingest, type IngestApp } from './load/ingest.ts'
@@ -41,6 +42,7 @@ export async function uploadFile(
     .executeTakeFirst()
   if (source === undefined)
     throw new Failure('not_found', { message: `The project has no datasource ${datasourceId}.` })
+  if (source.kind === 'model') throw isBuilt()
   await refuseFullProject(app.store.db, app.config.limits, projectId)
   await using file = await app.uploads.receive(input)
   if (file.sizeBytes === 0) throw noTable('The file is empty.')
@@ -87,7 +89,7 @@ const typesByEnding: Record<string, string> = {
   xml: 'application/xml',
 }
 
-/** What tools say of a file whose kind they do not know, and what curl says of everything. */
+/** Types that tools send for a file whose kind they do not know, and curl for every file. */
 const unsaid = /^(|application\/octet-stream|binary\/octet-stream|application\/x-www-form-urlencoded)$/
 
 /** The Content-Type decides, and where it says nothing the name does. Packed files, Parquet and Excel show it themselves. */

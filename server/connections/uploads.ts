@@ -1,19 +1,16 @@
 import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import type { Files } from '../data/index.ts'
-import { createShares } from '../fair-share.ts'
+import type { Files } from '../files/index.ts'
+import { openGate } from '../flow/index.ts'
 import { Failure } from '../failure.ts'
 import { openFile } from './outbound/receive.ts'
 
-/** A file as it came, on disk until it is a table. */
+/** A received file, on disk until it is a table. */
 export type ReceivedFile = AsyncDisposable & { path: string; sizeBytes: number; digest: string }
 type Incoming = { projectId: string; body: Readable; declaredBytes: number | undefined }
 
-/**
- * Receives files from callers: as many at once, and each as large, as an installation says. Who sends many leaves room for
- * others.
- */
+/** Receives files from callers, within limits on their size and number. Projects get fair shares of the room. */
 export type Uploads = { receive(incoming: Incoming): Promise<ReceivedFile> }
 
 export function openUploads({
@@ -25,34 +22,33 @@ export function openUploads({
   maxBytes: number
   most: number
 }): Uploads {
-  const underWay = createShares()
+  const gate = openGate({ room: most, isShared: true })
   return {
     async receive(incoming) {
-      const sender = { projectId: incoming.projectId, keyId: '' }
-      if (!underWay.mayHoldMore(sender, most)) {
+      const leave = gate.tryEnter([incoming.projectId])
+      if (leave === undefined) {
         throw new Failure('overloaded', {
           message: 'So many files of this project are being received already. Try again in a moment.',
           retryAfterSeconds: 5,
         })
       }
-      if ((incoming.declaredBytes ?? 0) > maxBytes) throw tooLarge(maxBytes)
-      underWay.add(sender, 1)
       const path = files.temporaryPath('upload')
       const forget = () => rm(path, { force: true })
       try {
+        if ((incoming.declaredBytes ?? 0) > maxBytes) throw tooLarge(maxBytes)
         const received = await write(incoming, path, maxBytes)
         return { path, ...received, [Symbol.asyncDispose]: forget }
       } catch (error) {
         await forget()
         throw error
       } finally {
-        underWay.add(sender, -1)
+        leave()
       }
     },
   }
 }
 
-/** Counts what comes, whatever length was announced. What is too much is left where it is, so that its sender can be told. */
+/** Counts the bytes that come, whatever length was announced. Bytes beyond the limit stay unread: the sender gets an answer. */
 async function write({ body }: Incoming, path: string, maxBytes: number) {
   const hash = createHash('sha256')
   const sink = await openFile(path)
@@ -74,7 +70,7 @@ async function write({ body }: Incoming, path: string, maxBytes: number) {
   return { sizeBytes, digest: hash.digest('base64url') }
 }
 
-/** What Node says where the sender has hung up. */
+/** Whether the sender hung up. */
 function isCut(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
 }

@@ -39,11 +39,13 @@ export const merged = (parameter: string): Record<string, unknown> => ({
   cursor: { field: 'updated_at', parameter },
 })
 
-/** Where `npm run test:upstreams` has installed them. */
+/** Where `npm test -- upstreams` has installed them. */
 const installed = process.env['TEST_UPSTREAMS'] ?? ''
 
 export const python = join(installed, 'python/bin/python')
 export const datasette = join(installed, 'python/bin/datasette')
+export const npmModules = join(installed, 'npm/node_modules')
+export const pocketBase = join(installed, 'go/base')
 export const npmProgram = (name: string): string => join(installed, 'npm/node_modules/.bin', name)
 
 const startLimitMs = 60_000

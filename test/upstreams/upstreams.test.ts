@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectStatus, openTestApp, type Client, type TestApp } from '../harness/app.ts'
 import { makeOrders, timeOf, type Order, type RealServer } from './server.ts'
+import { openCap } from './odata-server.ts'
 import { openDatasette, openDjango, openJsonServer, openPostGraphile } from './servers.ts'
 
 type Job = {
@@ -23,6 +24,7 @@ describe.each([
   ['json-server', openJsonServer],
   ['PostGraphile', openPostGraphile],
   ['Django REST framework', openDjango],
+  ['SAP CAP', openCap],
 ] as const)('%s', (name, open) => {
   let t: TestApp
   let server: RealServer

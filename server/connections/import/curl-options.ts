@@ -1,6 +1,6 @@
 import { refuseCommand } from './shell-words.ts'
 
-/** What the options of a `curl` command say so far. */
+/** A `curl` command as far as its options have been read. */
 export type CurlDraft = {
   url: string | null
   method: string | null
@@ -105,8 +105,9 @@ const longNames = new Map<string, string>(
 
 /** Takes every word of the command into the draft, or says which one it cannot. */
 export function readCurlOptions(draft: CurlDraft, words: string[]): void {
-  const rest = [...words]
-  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+  // The first last: taking from the front of a long list moves all that is behind.
+  const rest = words.toReversed()
+  for (let word = rest.pop(); word !== undefined; word = rest.pop()) {
     if (!word.startsWith('-') || word === '-') {
       if (draft.url !== null) throw refuseCommand('The command calls more than one URL; import them one by one.')
       draft.url = word
@@ -120,7 +121,7 @@ export function readCurlOptions(draft: CurlDraft, words: string[]): void {
     if (Object.hasOwn(refused, name)) throw refuseCommand(refused[name] ?? '')
     const apply = Object.hasOwn(valued, name) ? valued[name] : undefined
     if (apply !== undefined || ignoredValues.has(name)) {
-      const value = joined === '' ? rest.shift() : joined
+      const value = joined === '' ? rest.pop() : joined
       if (value === undefined) throw refuseCommand(`The option ${written} of curl needs a value.`)
       apply?.(draft, value)
       continue
@@ -129,6 +130,6 @@ export function readCurlOptions(draft: CurlDraft, words: string[]): void {
     else if (!ignoredFlags.has(name)) {
       throw refuseCommand(`The option ${written} of curl is not known here; remove it and try again.`)
     }
-    if (!isLong && joined !== '') rest.unshift(`-${joined}`)
+    if (!isLong && joined !== '') rest.push(`-${joined}`)
   }
 }

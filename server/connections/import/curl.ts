@@ -3,7 +3,7 @@ import { exceedsDepth } from '../../json-depth.ts'
 import { type CurlDraft, readCurlOptions } from './curl-options.ts'
 import { refuseCommand, splitCommand } from './shell-words.ts'
 
-/** What a pasted `curl` command asks for, as a configuration; `notes` say what was left out or changed, and why. */
+/** A pasted `curl` command as a configuration; `notes` say what was left out or changed, and why. */
 export type CurlImport = { configuration: HttpConfiguration; notes: string[] }
 
 /** Reads a pasted `curl` command. What it cannot carry over is refused or noted, never dropped in silence. */

@@ -1,7 +1,7 @@
 import { parse } from 'yaml'
 import { exceedsDepth } from '../../json-depth.ts'
 import { parseExact } from '../../rows/index.ts'
-import { isRecord, refusal, type Fields } from './imported.ts'
+import { isRecord, notImportable, refusal, type Fields } from './imported.ts'
 
 const maxDepth = 64
 /** A document repeats itself by references of its own format; YAML's aliases are for bombs. */
@@ -27,13 +27,13 @@ function object(read: () => unknown): Fields {
   } catch {
     throw refusal('The document is neither JSON nor YAML that can be read')
   }
-  if (!isRecord(found)) throw refusal('The document is no OpenAPI document, Postman collection or HAR file')
+  if (!isRecord(found)) throw refusal(notImportable)
   return found
 }
 
 const maxSteps = 50
 
-/** What a `$ref` within the document leads to; what leads elsewhere, or in a circle, is nothing. */
+/** Resolves a `$ref` within the document; one that leads elsewhere, or in a circle, leads to nothing. */
 export function resolve(document: Fields, value: unknown): unknown {
   let found = value
   for (let steps = 0; isRecord(found) && typeof found['$ref'] === 'string'; steps += 1) {

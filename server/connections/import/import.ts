@@ -1,27 +1,27 @@
+import { maxRedirects } from '../outbound/redirect.ts'
 import { Worker } from 'node:worker_threads'
 import type { Caller } from '../../access/index.ts'
 import type { Config } from '../../config.ts'
-import { programBeside } from '../../process/compiled.ts'
+import { programBeside } from '../../process/index.ts'
 import { Failure } from '../../failure.ts'
-import { charsetOf } from '../../rows/index.ts'
 import { buildRequest } from '../request/build-request.ts'
 import { toFailure } from '../outbound/error.ts'
 import { memorySink } from '../outbound/receive.ts'
 import type { Outbound } from '../outbound/send.ts'
 import { refusal } from './imported.ts'
-import type { ImportAsked, DocumentImport } from './read-import.ts'
+import type { DocumentImport, DocumentSource, ImportAsked } from './read-import.ts'
 import type { Read } from './worker.ts'
 
 type Parts = { outbound: Outbound; config: Pick<Config, 'limits'> }
 
-/** What an API's own document offers, and one operation of it as a connection. */
+/** Operations that an API's own document offers, and one of them as a connection. */
 export async function importDocument(
   app: Parts,
   _caller: Caller,
   input: { text?: string | undefined; url?: string | undefined; operation?: string | undefined; signal?: AbortSignal },
 ): Promise<DocumentImport> {
   if ((input.text === undefined) === (input.url === undefined)) throw refusal('Give the text of a document, or its url')
-  const source = input.url === undefined ? (input.text ?? '') : await download(app, input.url, input.signal)
+  const source = input.url === undefined ? { text: input.text ?? '' } : await download(app, input.url, input.signal)
   const asked = { source, address: input.url ?? null, operation: input.operation ?? null }
   return readApart(asked, app.config.limits.testTimeoutMs)
 }
@@ -66,7 +66,7 @@ async function download(
   { outbound, config: { limits } }: Parts,
   url: string,
   signal: AbortSignal | undefined,
-): Promise<string> {
+): Promise<DocumentSource> {
   const headers = { accept: 'application/json, application/yaml;q=0.9, text/yaml;q=0.9, */*;q=0.5' }
   const sink = memorySink()
   const sent = await outbound.send(buildRequest({ url, method: 'GET', headers }), {
@@ -74,7 +74,7 @@ async function download(
     maxWireBytes: limits.testPreviewBytes,
     maxDecodedBytes: limits.testPreviewBytes,
     beyond: 'fail',
-    redirects: limits.outboundRedirects,
+    redirects: maxRedirects,
     retries: limits.outboundTries - 1,
     sink,
     signal,
@@ -84,6 +84,5 @@ async function download(
     const message = `${new URL(sent.url).host} answered with status ${sent.status} where the document should be.`
     throw new Failure('upstream_error', { reason: 'status', message, fields: { upstream_status: sent.status } })
   }
-  const body = sink.bytes()
-  return new TextDecoder(charsetOf(sent.headers['content-type'], body) ?? 'utf-8').decode(body)
+  return { bytes: sink.bytes(), contentType: sent.headers['content-type'] }
 }

@@ -1,5 +1,5 @@
 import { httpConfiguration, pagination as paginationSchema, type Pagination } from '../../../api/connections.ts'
-import { Failure } from '../../failure.ts'
+import { type Failure, invalidField } from '../../failure.ts'
 
 /** One thing of a document that can be called. */
 export type Operation = { id: string; method: string; url: string; summary: string }
@@ -12,7 +12,7 @@ export type Imported = {
   notes: string[]
 }
 
-/** What can be read from one kind of document. */
+/** Reader of one kind of document. */
 export type DocumentReader = {
   operations: Operation[]
   take: (id: string) => Imported | null
@@ -39,7 +39,7 @@ export function text(value: unknown): string {
 
 export const methods = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options']
 
-/** What a client sets by itself, or what belongs to the browser that wrote a document. */
+/** Headers that a client sets by itself, or that belong to the program which exported the document. */
 const ownHeaders =
   /^(:.*|host|content-length|connection|accept-encoding|transfer-encoding|user-agent|referer|origin|sec-.*|dnt|pragma|cache-control|te|upgrade.*|if-.*|priority)$/i
 
@@ -47,7 +47,7 @@ export function headersOf(pairs: Array<[name: string, value: string]>): Fields {
   return Object.fromEntries(pairs.filter(([name, value]) => name !== '' && value !== '' && !ownHeaders.test(name)))
 }
 
-/** What was read fits the form, or says which of it does not: a document may hold anything. */
+/** Checks the form of what was read and names what does not fit: a document may hold anything. */
 export function checked(imported: Imported): Imported {
   const shape = httpConfiguration.partial({ url: true }).safeParse(imported.configuration)
   const issue = shape.success ? undefined : shape.error.issues[0]
@@ -58,10 +58,8 @@ export function checked(imported: Imported): Imported {
   return { ...imported, pagination: paginationSchema.safeParse(pagination).success ? pagination : null }
 }
 
+export const notImportable = 'The document is neither an OpenAPI document nor a Postman collection'
+
 export function refusal(message: string, field = 'text'): Failure {
-  return new Failure('invalid_request', {
-    reason: 'invalid_field',
-    message: `${message}.`,
-    details: [{ field, message }],
-  })
+  return invalidField(field, message, { message: `${message}.` })
 }

@@ -1,29 +1,20 @@
 import { resolve } from './document.ts'
-import { guessPagination, type TakenParameter } from './pagination-guess.ts'
-import {
-  isRecord,
-  list,
-  methods,
-  record,
-  refusal,
-  text,
-  type Imported,
-  type Fields,
-  type Operation,
-  type DocumentReader,
-} from './imported.ts'
+import { recognise, type TakenParameter } from '../request/recognise.ts'
+import { outlineOf } from '../../rows/index.ts'
+import { isRecord, list, methods, record, refusal, text } from './imported.ts'
+import type { DocumentReader, Fields, Imported, Operation } from './imported.ts'
 import { sampleOf } from './sample.ts'
 
-type Found = Operation & { operation: Fields; item: Fields; path: string }
+type OperationEntry = Operation & { operation: Fields; item: Fields; path: string }
 
-/** OpenAPI 3 and its predecessor Swagger 2. `address` is where the document came from, for servers that are relative. */
+/** Reads OpenAPI 3 and Swagger 2. `address` is where the document came from: relative servers are resolved by it. */
 export function readOpenapi(document: Fields, address: string | null): DocumentReader {
   const version = text(document['openapi']) || text(document['swagger'])
   if (!/^[23]\./.test(version))
     throw refusal(`The document is OpenAPI ${version || 'of no version'}; 2 and 3 can be read`)
   const operations = Object.entries(record(document['paths'])).flatMap(([path, given]) => {
     const item = record(resolve(document, given))
-    return methods.flatMap((method): Found[] => {
+    return methods.flatMap((method): OperationEntry[] => {
       const operation = item[method]
       if (!isRecord(operation)) return []
       const summary = text(operation['summary']) || text(operation['operationId'])
@@ -52,7 +43,7 @@ export function readOpenapi(document: Fields, address: string | null): DocumentR
 function take(
   document: Fields,
   address: string | null,
-  { id, method, operation, item, path, summary }: Found,
+  { id, method, operation, item, path, summary }: OperationEntry,
 ): Imported {
   const notes: string[] = []
   const parameters = parametersOf(document, item, operation)
@@ -70,10 +61,11 @@ function take(
   if (missing.length > 0)
     notes.push(`Give a value to ${missing.join(', ')}: the API requires it and the document has none.`)
   const body = bodyOf(document, operation, parameters)
-  const { rows, pagination } = guessPagination(answer.sample, {
-    parameters: query.map((each) => takenOf(document, each)),
-    hasLinks: answer.hasLinks,
-    hasGraphql: false,
+  const { rows, pagination } = recognise(outlineOf(answer.sample), {
+    headers: answer.hasLinks ? { link: '<https://api.example/next>; rel="next"' } : {},
+    parameters: query.map((each) => pageParameterOf(document, each)),
+    graphql: null,
+    isSample: true,
   })
   return {
     name: summary || id,
@@ -91,7 +83,7 @@ function take(
   }
 }
 
-/** Of the operation and of its path; the operation's go before. */
+/** Parameters of the operation and of its path; the operation's override those of the path. */
 function parametersOf(document: Fields, item: Fields, operation: Fields): Fields[] {
   const all = [...list(item['parameters']), ...list(operation['parameters'])].map((each) =>
     record(resolve(document, each)),
@@ -99,7 +91,7 @@ function parametersOf(document: Fields, item: Fields, operation: Fields): Fields
   return [...new Map(all.map((each) => [`${text(each['in'])} ${text(each['name'])}`, each])).values()]
 }
 
-/** The value a document gives a parameter: its default, its example, or the only one it can have. */
+/** The value that a document gives a parameter: its default; if it is required, else an example or the first choice. */
 function exampleOf(document: Fields, parameter: Fields): unknown {
   const schema = record(resolve(document, parameter['schema'] ?? parameter))
   const [named] = Object.values(record(parameter['examples']))
@@ -122,7 +114,7 @@ function parameterOf(document: Fields, parameter: Fields): [string, Fields] {
   return [text(parameter['name']), { ...(isPlain && { value }), required: parameter['required'] === true }]
 }
 
-function takenOf(document: Fields, parameter: Fields): TakenParameter {
+function pageParameterOf(document: Fields, parameter: Fields): TakenParameter {
   const schema = record(resolve(document, parameter['schema'] ?? parameter))
   const number = [schema['maximum'], schema['default']].find((each) => typeof each === 'number' && each > 0)
   const first = schema['minimum'] ?? schema['default']
@@ -146,15 +138,15 @@ function filledPath(path: string, parameters: Fields[], notes: string[]): string
   })
 }
 
-type Place = { item: Fields; operation: Fields; notes: string[] }
+type OperationContext = { item: Fields; operation: Fields; notes: string[] }
 
-function serverOf(document: Fields, address: string | null, { item, operation, notes }: Place): string {
+function serverOf(document: Fields, address: string | null, { item, operation, notes }: OperationContext): string {
   const servers = [operation, item, document].map((each) => list(each['servers'])).find((each) => each.length > 0) ?? []
   const [scheme = 'https'] = list(document['schemes']).map(text)
   const host = text(document['host'])
-  const old = host === '' ? text(document['basePath']) : `${scheme}://${host}${text(document['basePath'])}`
+  const swaggerUrl = host === '' ? text(document['basePath']) : `${scheme}://${host}${text(document['basePath'])}`
   const server = record(servers[0])
-  const written = servers.length > 0 ? withVariables(server) : old
+  const written = servers.length > 0 ? withVariables(server) : swaggerUrl
   const base = written.replace(/\/+$/, '')
   if (/^https?:\/\//i.test(base)) return base
   if (address !== null && URL.canParse(base || '/', address))
@@ -171,7 +163,7 @@ function withVariables(server: Fields): string {
   )
 }
 
-/** The first way of authentication that can be configured here, with its values left to be given. */
+/** The first security scheme that can be configured here, with empty credentials. */
 function authOf(document: Fields, operation: Fields, notes: string[]): Fields {
   const wanted = list(operation['security'] ?? document['security']).flatMap((each) => Object.entries(record(each)))
   const schemes = {
@@ -182,10 +174,10 @@ function authOf(document: Fields, operation: Fields, notes: string[]): Fields {
     const scheme = record(resolve(document, schemes[name]))
     const found = schemeOf(scheme, list(scopes).map(text))
     if (found === null) continue
-    notes.push(`Give the credentials: the API wants ${text(found['authType'])}.`)
+    notes.push(`Fill in the credentials: the API uses ${text(found['authType'])}.`)
     return found
   }
-  if (wanted.length > 0) notes.push('The API wants a kind of authentication that is to be set up by hand.')
+  if (wanted.length > 0) notes.push('Set up the authentication by hand: its type cannot be imported.')
   return {}
 }
 
@@ -200,20 +192,20 @@ function schemeOf(scheme: Fields, scopes: string[]): Fields | null {
     return { authType: 'Bearer Token', auth: { token: '' } }
   if (type !== 'oauth2') return null
   const flows = record(scheme['flows'])
-  const old = text(scheme['flow']) === 'application' ? scheme : undefined
-  const flow = record(flows['clientCredentials'] ?? old)
+  const swaggerFlow = text(scheme['flow']) === 'application' ? scheme : undefined
+  const flow = record(flows['clientCredentials'] ?? swaggerFlow)
   const tokenUrl = text(flow['tokenUrl'])
   const scope = scopes.join(' ')
-  if (tokenUrl === '') return byCode(record(flows['authorizationCode'] ?? oldCode(scheme)), scope)
+  if (tokenUrl === '') return codeFlow(record(flows['authorizationCode'] ?? swaggerCodeFlow(scheme)), scope)
   const auth = { token_url: tokenUrl, client_id: '', client_secret: '', ...(scope !== '' && { scope }) }
   return { authType: 'OAuth2 Client Credentials', auth }
 }
 
-function oldCode(scheme: Fields): Fields | undefined {
+function swaggerCodeFlow(scheme: Fields): Fields | undefined {
   return text(scheme['flow']) === 'accessCode' ? scheme : undefined
 }
 
-function byCode(flow: Fields, scope: string): Fields | null {
+function codeFlow(flow: Fields, scope: string): Fields | null {
   const [authorizationUrl, tokenUrl] = [text(flow['authorizationUrl']), text(flow['tokenUrl'])]
   if (authorizationUrl === '' || tokenUrl === '') return null
   const addresses = { authorization_url: authorizationUrl, token_url: tokenUrl }
@@ -228,9 +220,9 @@ function contentOf(document: Fields, holder: Fields): Fields {
 }
 
 function bodyOf(document: Fields, operation: Fields, parameters: Fields[]): unknown {
-  const old = parameters.find((each) => each['in'] === 'body')
+  const swaggerBody = parameters.find((each) => each['in'] === 'body')
   const media = contentOf(document, record(resolve(document, operation['requestBody'])))
-  const schema = media['schema'] ?? old?.['schema']
+  const schema = media['schema'] ?? swaggerBody?.['schema']
   if (schema === undefined) return undefined
   const [named] = Object.values(record(media['examples']))
   const example =
@@ -239,11 +231,11 @@ function bodyOf(document: Fields, operation: Fields, parameters: Fields[]): unkn
   return isRecord(found) || Array.isArray(found) ? found : undefined
 }
 
-/** What the operation answers where it goes well, by its example or else by its schema. */
+/** A sample of the successful answer, by its schema or else its example. */
 function answerOf(document: Fields, operation: Fields): { sample: unknown; hasLinks: boolean } {
   const responses = record(operation['responses'])
-  const good = ['200', '2XX', '201', 'default'].map((status) => responses[status]).find((each) => each !== undefined)
-  const response = record(resolve(document, good))
+  const success = ['200', '2XX', '201', 'default'].map((status) => responses[status]).find((each) => each !== undefined)
+  const response = record(resolve(document, success))
   const media = contentOf(document, response)
   const schema = media['schema'] ?? response['schema']
   const hasLinks = Object.keys(record(response['headers'])).some((name) => name.toLowerCase() === 'link')

@@ -1,15 +1,7 @@
-import { guessPagination } from './pagination-guess.ts'
-import {
-  headersOf,
-  isRecord,
-  list,
-  record,
-  text,
-  type Imported,
-  type Fields,
-  type Operation,
-  type DocumentReader,
-} from './imported.ts'
+import { graphqlIn, recognise } from '../request/recognise.ts'
+import { outlineOf } from '../../rows/index.ts'
+import { headersOf, isRecord, list, record, text } from './imported.ts'
+import type { DocumentReader, Fields, Imported, Operation } from './imported.ts'
 
 type Found = Operation & { request: Fields; auth: unknown; answers: unknown[] }
 
@@ -48,7 +40,7 @@ export function readPostman(document: Fields): DocumentReader {
   }
 }
 
-/** What nobody gave a value for is a variable of the project by its name. */
+/** Names without a value become variables of the project. */
 function filled(given: string, variables: ReadonlyMap<string, string>, notes: string[]): string {
   return given.replaceAll(/\{\{\s*([^{}]+?)\s*\}\}/g, (_, name: string) => {
     const known = variables.get(name)
@@ -85,10 +77,11 @@ function take({ request, auth, method, summary, answers }: Found, variables: Rea
     .filter((each) => each['disabled'] !== true)
   const body = bodyOf(record(request['body']), fill)
   const example = answers.map((each) => parsed(record(each)['body'])).find((each) => each !== undefined)
-  const { rows, pagination } = guessPagination(example ?? null, {
+  const { rows, pagination } = recognise(outlineOf(example ?? null), {
+    headers: {},
     parameters: query.map((each) => ({ name: text(each['key']) })),
-    hasLinks: false,
-    hasGraphql: body?.['type'] === 'graphql',
+    graphql: graphqlIn({ body }),
+    isSample: true,
   })
   const sent = headersOf(headers.map((each) => [text(each['key']), fill(each['value'])]))
   return {

@@ -1,8 +1,8 @@
+import { charsetOf } from '../../rows/index.ts'
 import { readDocument } from './document.ts'
-import { readHar } from './har.ts'
 import {
   checked,
-  isRecord,
+  notImportable,
   record,
   refusal,
   type Imported,
@@ -14,7 +14,7 @@ import { readOpenapi } from './openapi.ts'
 import { readPostman } from './postman.ts'
 
 export type DocumentImport = {
-  kind: 'openapi' | 'postman' | 'har'
+  kind: 'openapi' | 'postman'
   operations: Operation[]
   /** There are more than are listed. */
   truncated: boolean
@@ -23,16 +23,19 @@ export type DocumentImport = {
 
 const maxOperations = 2_000
 
+/** A document that was pasted, or as it came. */
+export type DocumentSource = { text: string } | { bytes: Uint8Array; contentType: string | undefined }
+
 export type ImportAsked = {
-  source: string
+  source: DocumentSource
   /** Where the document came from; null where it was pasted. */
   address: string | null
   operation: string | null
 }
 
-/** What a document offers, and one operation of it as a connection. The document is read, never followed. */
+/** Operations of a document, and one of them as a connection. The document is read, never followed. */
 export function readImport({ source, address, operation }: ImportAsked): DocumentImport {
-  const document = readDocument(source)
+  const document = readDocument('text' in source ? source.text : decoded(source))
   const { kind, reader } = readerOf(document, address)
   const operations = reader.operations.slice(0, maxOperations)
   const truncated = reader.operations.length > maxOperations
@@ -42,12 +45,14 @@ export function readImport({ source, address, operation }: ImportAsked): Documen
   return { kind, operations, truncated, connection: checked(taken) }
 }
 
+function decoded({ bytes, contentType }: Extract<DocumentSource, { bytes: Uint8Array }>): string {
+  return new TextDecoder(charsetOf(contentType, bytes) ?? 'utf-8').decode(bytes)
+}
+
 function readerOf(document: Fields, address: string | null): { kind: DocumentImport['kind']; reader: DocumentReader } {
   if ('openapi' in document || 'swagger' in document) return { kind: 'openapi', reader: readOpenapi(document, address) }
-  if (isRecord(document['log']) && Array.isArray(document['log']['entries']))
-    return { kind: 'har', reader: readHar(document) }
   // An export of Postman's API holds the collection one level down.
   const collection = Array.isArray(document['item']) ? document : record(document['collection'])
   if (Array.isArray(collection['item'])) return { kind: 'postman', reader: readPostman(collection) }
-  throw refusal('The document is no OpenAPI document, Postman collection or HAR file')
+  throw refusal(notImportable)
 }

@@ -4,7 +4,7 @@ import { isRecord, list, record, type Fields } from './imported.ts'
 const maxDepth = 6
 const maxFields = 2_000
 
-/** What an answer of this schema may look like: one record in each list, and values that say what they are. */
+/** A sample answer of a schema: one record in each list, and values that say what they are. */
 export function sampleOf(document: Fields, schema: unknown): unknown {
   let fields = 0
 

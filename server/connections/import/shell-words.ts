@@ -1,8 +1,8 @@
-import { Failure } from '../../failure.ts'
+import { type Failure, invalidField } from '../../failure.ts'
 
 /** A refusal of a pasted command, in words. */
 export function refuseCommand(message: string): Failure {
-  return new Failure('invalid_request', { reason: 'invalid_field', message, details: [{ field: 'command', message }] })
+  return invalidField('command', message, { message })
 }
 
 const escapes: Record<string, string> = {
@@ -44,8 +44,19 @@ export function splitCommand(command: string): string[] {
   return words
 }
 
+/** Letters that mean themselves: read in one go, as nearly all of a long command are such. */
+const plainLetters = /[^\s'"\\^$|;<>`]+/y
+const plainInDoubleQuotes = /[^"\\$`]+/y
+
+function runAt(letters: RegExp, text: string, at: number): string {
+  letters.lastIndex = at
+  return letters.exec(text)?.[0] ?? ''
+}
+
 /** The part of a word that starts at `at`; `null` for the space between words. */
 function partAt(text: string, at: number): Part | null {
+  const run = runAt(plainLetters, text, at)
+  if (run !== '') return { text: run, end: at + run.length }
   const character = text[at] ?? ''
   if (/\s/.test(character)) return null
   if (character === "'") return plainQuoted(text, at)
@@ -76,6 +87,9 @@ function plainQuoted(text: string, at: number): Part {
 function doubleQuoted(text: string, start: number): Part {
   let out = ''
   for (let at = start + 1; at < text.length; at += 1) {
+    const run = runAt(plainInDoubleQuotes, text, at)
+    out += run
+    at += run.length
     const character = text[at] ?? ''
     if (character === '"') return { text: out, end: at + 1 }
     if (character === '\\' && /["\\$`\n]/.test(text[at + 1] ?? '')) {

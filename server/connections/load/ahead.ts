@@ -1,5 +1,5 @@
 import { rm, writeFile } from 'node:fs/promises'
-import type { AnswerBody, ConvertCall, Converted } from '../../data/index.ts'
+import type { AnswerBody, ConvertCall, Converted } from '../../engine/index.ts'
 import { fileSink, type AnswerHead, type Sink } from '../outbound/receive.ts'
 
 /** Makes a table of a body that is still being written. */

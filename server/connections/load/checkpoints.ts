@@ -3,12 +3,12 @@ import { rm, stat, truncate } from 'node:fs/promises'
 import type { HttpConfiguration, Pagination } from '../../../api/connections.ts'
 import type { Vault } from '../../access/index.ts'
 import type { Database } from '../../store/index.ts'
-import type { LoadState } from '../fetch-rows.ts'
+import type { LoadState } from './download.ts'
 
 /** However a load goes, its rows so far are a file of this size. */
 type Saved = { sizeBytes: number }
 
-/** Where a load in the background keeps how far it has come. */
+/** Stored progress of a background load. */
 export type Checkpoint<State extends Saved = LoadState> = {
   rowsPath: string
   /** From an earlier attempt of the same load; null where it begins. */
@@ -24,7 +24,7 @@ type Load = {
   job: { id: string; retriedFrom: string | null }
   configuration: HttpConfiguration
   pagination: Pagination | undefined
-  /** What the load joins or goes by: rows that were fetched for another begin anew. */
+  /** Basis of the load: rows that were fetched for another are fetched again. */
   basis: unknown
   newPath: () => string
   /** Addresses of pages may hold keys. */
@@ -79,7 +79,7 @@ function openState(vault: Vault, state: object): unknown {
   }
 }
 
-/** What was written behind the last page that counts is cut off; false where the file is not what it was. */
+/** Bytes behind the last page that counts are cut off; false where the file is not what it was. */
 async function cutTo(path: string, sizeBytes: number): Promise<boolean> {
   const found = await stat(path).catch(() => undefined)
   if (found === undefined || found.size < sizeBytes) return false
@@ -88,7 +88,10 @@ async function cutTo(path: string, sizeBytes: number): Promise<boolean> {
 }
 
 function hashOf({ configuration, pagination, basis }: Load): string {
-  return createHash('sha256')
-    .update(JSON.stringify([configuration, pagination, basis]))
-    .digest('base64url')
+  return (
+    createHash('sha256')
+      // The number is that of the form in which a state is kept.
+      .update(JSON.stringify([2, configuration, pagination, basis]))
+      .digest('base64url')
+  )
 }

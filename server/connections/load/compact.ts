@@ -1,5 +1,7 @@
 import type { Config } from '../../config.ts'
-import { compactTable, type Catalogs, type Files, type TableBuilder } from '../../data/index.ts'
+import { compactTable, type Catalogs } from '../../data/index.ts'
+import { type Files } from '../../files/index.ts'
+import { type TableBuilder } from '../../engine/index.ts'
 import type { JobContext, Jobs } from '../../jobs/index.ts'
 import type { Database } from '../../store/index.ts'
 import { takeTurn } from './load-turns.ts'

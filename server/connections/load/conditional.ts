@@ -32,7 +32,7 @@ function isMeant(
   rule: Pagination | null,
 ): known is Validators {
   if (known === null || known === undefined || request.method !== 'GET') return false
-  // What the author sets himself is his.
+  // Headers that the author set stay.
   const isOwn = 'if-none-match' in request.headers || 'if-modified-since' in request.headers
   return !isOwn && known.requestHash === hashOf(request, rule)
 }

@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto'
 import { rm, stat, writeFile } from 'node:fs/promises'
 import type { ForEach, HttpConfiguration } from '../../../api/connections.ts'
-import type { AnswerBody, Catalogs, QueryEngine, RowsPageCall } from '../../data/index.ts'
-import { Failure } from '../../failure.ts'
-import { fetchRows, type FetchedRows, type FetchOptions } from '../fetch-rows.ts'
+import type { AnswerBody, QueryEngine, RowsPageCall } from '../../engine/index.ts'
+import type { Catalogs } from '../../data/index.ts'
+import { Failure, invalidField } from '../../failure.ts'
+import { yieldToEventLoop } from '../../flow/index.ts'
+import type { LoadWarning } from '../../store/index.ts'
+import type { FetchedRows, FetchOptions } from './download.ts'
+import { fetchRows } from './fetch-rows.ts'
+import { nothingSeen, warningsOf } from './whole.ts'
 import { sqlName } from '../request/sql-name.ts'
 import { rowColumnsIn } from '../request/variables.ts'
 
@@ -12,32 +17,29 @@ export type Parent = Record<string, { text: string; json: string }>
 /** `isCut`: there are more rows than requests that one load may make. `digest` is the same for the same rows. */
 export type Parents = { rows: Parent[]; isCut: boolean; digest: string }
 
-/** How far a load of children has come, in a form that can be kept. */
+/** Progress of a load of children, in a form that can be stored. */
 export type ChildrenState = {
   at: string
   sizeBytes: number
   responseBytes: number
   /** Requests that are done, in the order of the rows. */
   done: number
-  /** Of these, the ones that the API knew nothing of. */
+  /** Requests among them that the API knew nothing of. */
   missing: number
   rows: number
+  warnings: LoadWarning[]
 }
 
 type Checkpoint = { resumed: ChildrenState | null; save(state: ChildrenState): Promise<void> }
 type Options = Omit<FetchOptions, 'checkpoint'> & {
   checkpoint?: Checkpoint | undefined
-  forEach: ForEach
+  /** Null for the windows of a load: what comes gets no columns of theirs. */
+  forEach: ForEach | null
   parents: Parents
   atOnce: number
 }
 
 const maxParentBytes = 268_435_456
-
-/** Every column a request names, filled with a letter: for looking at the request before there are rows. */
-export function exampleRow(configuration: HttpConfiguration): ReadonlyMap<string, string> {
-  return new Map(rowColumnsIn(configuration).map((column) => [column, 'x']))
-}
 
 /** The rows of the other table that requests are made for, each combination of values once, in an order of their own. */
 export async function readParents(
@@ -46,21 +48,23 @@ export async function readParents(
   { configuration, forEach, tableName }: { configuration: HttpConfiguration; forEach: ForEach; tableName: string },
 ): Promise<Parents> {
   const columns = [...new Set([...rowColumnsIn(configuration), ...Object.values(forEach.keys ?? {})])]
-  if (columns.length === 0) throw refusal('config', 'names no column of the other table: write {{row.id}} somewhere')
-  if (forEach.table === tableName) throw refusal('for_each.table', 'is the table itself')
+  if (columns.length === 0)
+    throw invalidField('config', 'names no column of the other table: write {{row.id}} somewhere')
+  if (forEach.table === tableName) throw invalidField('for_each.table', 'is the table itself')
   const catalog = await app.catalogs.get(projectId)
   const table = catalog.tables.find(({ name }) => name === forEach.table)
   if (table === undefined)
-    throw refusal('for_each.table', `names ${forEach.table}, which has no data yet; fetch it first`)
+    throw invalidField('for_each.table', `names ${forEach.table}, which has no data yet; fetch it first`)
   const missing = columns.find((column) => !table.columns.some(({ name }) => name === column))
   if (missing !== undefined)
-    throw refusal('for_each', `needs the column ${missing}, which ${forEach.table} does not have`)
+    throw invalidField('for_each', `needs the column ${missing}, which ${forEach.table} does not have`)
   const names = columns.map(sqlName)
   const texts = names.map((name, index) => `CAST(${name} AS VARCHAR) AS t${index}`)
   const values = names.map((name, index) => `CAST(to_json(${name}) AS VARCHAR) AS j${index}`)
   const places = texts.map((_, index) => index + 1)
-  const { bytes, truncated } = await app.engine.read(projectId, catalog, {
+  const { chunks, end } = await app.engine.stream(projectId, catalog, {
     dialect: 'duckdb',
+    format: 'ndjson',
     sql: `SELECT DISTINCT ${[...texts, ...values].join(', ')} FROM ${sqlName(forEach.table)} WHERE ${names
       .map((name) => `${name} IS NOT NULL`)
       .join(' AND ')} ORDER BY ${places.join(', ')}`,
@@ -68,13 +72,23 @@ export async function readParents(
     maxRows: forEach.max_requests,
     maxBytes: maxParentBytes,
   })
-  const found = JSON.parse(bytes.toString()) as Array<Record<string, string>>
-  const rows = found.map((row) =>
-    Object.fromEntries(
-      columns.map((column, index) => [column, { text: row[`t${index}`] ?? '', json: row[`j${index}`] ?? 'null' }]),
-    ),
+  const rows: Parent[] = []
+  const hash = createHash('sha256')
+  for await (const { bytes } of chunks) {
+    hash.update(bytes)
+    // Whole lines: a million rows, or a few of megabytes, hold nobody up.
+    for (const line of bytes.toString().split('\n')) {
+      await yieldToEventLoop()
+      if (line !== '') rows.push(parentOf(JSON.parse(line) as Record<string, string>, columns))
+    }
+  }
+  return { rows, isCut: end()?.truncated ?? true, digest: hash.digest('base64url') }
+}
+
+function parentOf(row: Record<string, string>, columns: string[]): Parent {
+  return Object.fromEntries(
+    columns.map((column, index) => [column, { text: row[`t${index}`] ?? '', json: row[`j${index}`] ?? 'null' }]),
   )
-  return { rows, isCut: truncated, digest: createHash('sha256').update(bytes).digest('base64url') }
 }
 
 /** A request for each row of another table, some at a time; the rows that come are kept in the order of those. */
@@ -84,7 +98,8 @@ export async function fetchChildren(template: HttpConfiguration, options: Option
   const at = resumed === null ? (options.at ?? new Date()) : new Date(resumed.at)
   const started = performance.now()
   const left = () => Math.max(1, Math.round(limits.timeoutMs - (performance.now() - started)))
-  let { done, missing, rows, responseBytes } = resumed ?? { done: 0, missing: 0, rows: 0, responseBytes: 0 }
+  const begun = { done: 0, missing: 0, rows: 0, responseBytes: 0, warnings: [] as LoadWarning[] }
+  let { done, missing, rows, responseBytes, warnings } = resumed ?? begun
   let truncated = parents.isCut
   if (resumed === null) await writeFile(rowsPath, '')
   try {
@@ -105,16 +120,19 @@ export async function fetchChildren(template: HttpConfiguration, options: Option
       for (const [index, child] of fetched.entries()) {
         if (child === null) missing += 1
         else {
-          rows += await append(options, child, leadOf(template, options, batch[index] ?? {}))
+          const came = await append(options, child, leadOf(template, options, batch[index] ?? {}))
+          rows += came
+          warnings = withThose(warnings, warningsOf(child.seen(came), options.pagination, {}))
           responseBytes += child.responseBytes
           truncated ||= child.truncated
         }
         await forget(options, index)
       }
       done += batch.length
-      onPage?.({ pages: done, rows, bytes: responseBytes })
+      const estimate = { rows: Math.round((rows * parents.rows.length) / done), from: 'requests' as const }
+      onPage?.({ pages: done, rows, bytes: responseBytes, estimate })
       const sizeBytes = (await stat(rowsPath)).size
-      await checkpoint?.save({ at: at.toISOString(), sizeBytes, responseBytes, done, missing, rows })
+      await checkpoint?.save({ at: at.toISOString(), sizeBytes, responseBytes, done, missing, rows, warnings })
     }
   } catch (error) {
     await Promise.all(Array.from({ length: atOnce }, (_, index) => forget(options, index)))
@@ -124,7 +142,21 @@ export async function fetchChildren(template: HttpConfiguration, options: Option
   if (missing > 0 && missing === parents.rows.length) throw allMissing(missing)
   const elapsedMs = Math.round(performance.now() - started)
   const source = { kind: 'ndjson' as const, path: rowsPath }
-  return { source, pages: done, truncated, responseBytes, elapsedMs, validators: null }
+  const seen = (count: number) => ({ ...nothingSeen, rows: count })
+  return { source, pages: done, truncated, responseBytes, elapsedMs, seen, warnings, validators: null }
+}
+
+/** First warning of each kind, with the rows of all. */
+function withThose(known: LoadWarning[], more: LoadWarning[]): LoadWarning[] {
+  const byCode = new Map(known.map((each) => [each.code, each]))
+  for (const each of more) {
+    const same = byCode.get(each.code)
+    const { expected } = each
+    const total = same === undefined || expected === undefined ? expected : expected + (same.expected ?? 0)
+    const received = each.received + (same?.received ?? 0)
+    byCode.set(each.code, { ...(same ?? each), ...(total !== undefined && { expected: total }), received })
+  }
+  return [...byCode.values()]
 }
 
 /** Waits for all before it fails, so that none goes on behind the back of the next attempt. */
@@ -183,7 +215,8 @@ async function append(options: Options, { source }: FetchedRows, lead: RowsPageC
   return (await options.appendPage(call)).rowCount
 }
 
-function leadOf(template: HttpConfiguration, { forEach }: Options, parent: Parent): Record<string, string> {
+function leadOf(template: HttpConfiguration, { forEach }: Options, parent: Parent): RowsPageCall['lead'] {
+  if (forEach === null) return undefined
   const keys =
     forEach.keys ?? Object.fromEntries(rowColumnsIn(template).map((column) => [`${forEach.table}_${column}`, column]))
   return Object.fromEntries(Object.entries(keys).map(([name, column]) => [name, parent[column]?.json ?? 'null']))
@@ -198,12 +231,4 @@ function tooLong(done: number, all: number, goesOn: boolean): Failure {
 function allMissing(count: number): Failure {
   const message = `The external API answered 404 to all ${count} requests. Check the URL, and which column of the other table it names.`
   return new Failure('upstream_error', { reason: 'status', message, fields: { upstream_status: 404 } })
-}
-
-function refusal(field: string, message: string): Failure {
-  return new Failure('invalid_request', {
-    reason: 'invalid_field',
-    message: `${field} ${message}.`,
-    details: [{ field, message }],
-  })
 }

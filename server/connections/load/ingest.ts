@@ -8,16 +8,13 @@ import {
   insertVersion,
   noteUnchanged,
   type Catalogs,
-  type ConvertCall,
-  type Converted,
-  type QueryEngine,
-  type StoredFile,
-  type TableBuilder,
   type FetchedVersion,
-  type Files,
   type LoadedParts,
   type QueryGate,
+  type TableModels,
 } from '../../data/index.ts'
+import type { ConvertCall, Converted, QueryEngine, RowsLook, TableBuilder } from '../../engine/index.ts'
+import { type StoredFile, type Files } from '../../files/index.ts'
 import { Failure } from '../../failure.ts'
 import type { JobRecord, Jobs } from '../../jobs/index.ts'
 import {
@@ -25,20 +22,26 @@ import {
   type Database,
   type CursorValue,
   type HeldBecause,
+  type LoadWarning,
   type Tables,
 } from '../../store/index.ts'
 import { ordinaryAhead, type ConvertAhead } from './ahead.ts'
 import { openCheckpoint, type Checkpoint } from './checkpoints.ts'
 import { fetchChildren, readParents, type ChildrenState, type Parents } from './fetch-children.ts'
-import { fetchRows, type FetchedRows, type FetchOptions, type Loaded } from '../fetch-rows.ts'
+import { fetchLimits, type FetchedRows, type FetchOptions, type Loaded } from './download.ts'
+import { fetchRows, rowsOfFile, rowsOfTables } from './fetch-rows.ts'
 import { joinRows } from './join-rows.ts'
-import { errorObject, judgeVersion } from '../sources/judge-version.ts'
+import { droppedRows, judgeVersion, refuseErrorObject } from '../sources/judge-version.ts'
 import { namedValuesFor } from '../sources/named-values.ts'
 import { planLoad, type LoadPlan } from './plan-load.ts'
-import type { FileOrigin, RequestOrigin, RowOrigin } from '../row-origin.ts'
+import { warningsOf } from './whole.ts'
+import { windowsOf } from './windows.ts'
+import type { RowOrigin } from './row-origin.ts'
+import type { RequestOrigin } from '../sources/shared-apis.ts'
 import { tableContractOf } from '../sources/table-rules.ts'
 import { refuseFullProject, refuseTooMuch } from './stored-bytes.ts'
 import type { Turn } from './load-turns.ts'
+import type { Paces } from '../outbound/pace.ts'
 import type { Outbound } from '../outbound/send.ts'
 import type { TokenSource } from '../oauth/token-source.ts'
 import type { Config } from '../../config.ts'
@@ -53,10 +56,12 @@ export type IngestApp = {
   jobs: Jobs
   outbound: Outbound
   tokens: TokenSource
+  paces: Paces
   config: Config
   now: Clock
   catalogs: Catalogs
   queryGate: QueryGate
+  models: TableModels
   vault: Vault
 }
 
@@ -66,6 +71,7 @@ export type Ingested = {
   truncated: boolean
   /** Why the data does not serve yet; null where it does. */
   heldBecause: HeldBecause | null
+  warnings: LoadWarning[]
 }
 
 type Input = {
@@ -74,10 +80,13 @@ type Input = {
   from: RowOrigin
   /** Takes the place of what is there, whatever the mode. */
   full?: boolean | undefined
-  /** `http_api` when someone asked for it, `schedule` when the clock did, `file` when it was sent. */
-  eventType: 'http_api' | 'schedule' | 'file'
-  /** Of a load in the background: it may take long, says how far it is, and goes on after a failure. */
+  /** `http_api` when someone asked for it, `schedule` when the clock did, `file` when it was sent, `data_changed` when a
+   * table that it is built from did. */
+  eventType: 'http_api' | 'schedule' | 'file' | 'data_changed'
+  /** Background load: it may take long, reports its progress, and goes on after a failure. */
   background?: { job: JobRecord; progress: (loaded: Loaded) => void } | undefined
+  /** May take as long as a background load, without a job's checkpoints. */
+  isLong?: boolean
   /** The right to fetch this datasource now, while nobody else does. */
   turn: Turn
   /** Joins the transaction that stores the data: before it, to register the datasource. */
@@ -108,7 +117,7 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
     await checkpoint?.forget()
     return ingested
   } finally {
-    // What a load in the background has fetched is for its next attempt.
+    // Rows of a background load are for its next attempt.
     await Promise.all(Object.values(paths).map((path) => rm(path, { force: true })))
   }
 }
@@ -129,7 +138,7 @@ function workPaths(files: Files) {
 }
 
 /** The API says, or shows, that what it has is here already; the cursor may still have moved. */
-type Unchanged = { lastValue: CursorValue | null }
+type Unchanged = { lastValue: CursorValue | null; warnings: LoadWarning[] }
 
 type Loading = { plan: LoadPlan; checkpoint: LoadCheckpoint | undefined; paths: Paths }
 
@@ -141,58 +150,101 @@ async function load(
 ): Promise<FetchedVersion | Unchanged> {
   const { projectId } = input
   const { signal } = input.turn
-  const limits = fetchLimits(app, input.background !== undefined)
+  const api = input.from.kind === 'request' ? input.from.api : null
+  const limits = fetchLimits(app.config, input.background !== undefined || input.isLong === true, api)
   const deadlineMs = performance.now() + limits.timeoutMs
   const left = () => ({ signal, timeoutMs: Math.max(1, Math.round(deadlineMs - performance.now())) })
   const { from } = input
-  const { rules, live, base, tableName, request } = plan
+  const { rules, live, base } = plan
   const contract = tableContractOf(rules, live, base !== null)
-  const convert = (source: ConvertCall['source'], call = left()): Promise<Converted> => {
+  const convert = (
+    source: ConvertCall['source'],
+    { call = left(), look = cursorLook(plan) } = {},
+  ): Promise<Converted> => {
     const { parquet: parquetPath, rejected: rejectedPath } = paths
-    return app.builder.convert(projectId, { source, parquetPath, rejectedPath, contract }, call)
+    return app.builder.convert(projectId, { source, parquetPath, rejectedPath, contract, look }, call)
   }
-  const ahead: ConvertAhead = { ...ordinaryAhead, convert: (source, signal) => convert(source, { ...left(), signal }) }
+  const ahead: ConvertAhead = {
+    ...ordinaryAhead,
+    convert: (source, signal) => convert(source, { call: { ...left(), signal } }),
+  }
   const fetched =
     from.kind === 'file'
-      ? rowsOfFile(app, from)
-      : await fetchFor(app, from, { input, plan, checkpoint, paths, limits, left, ahead })
-  if (fetched === null) return { lastValue: null }
+      ? rowsOfFile(app.config, from)
+      : from.kind === 'built'
+        ? await rowsOfTables(from, paths.rows, { base, limits: left() })
+        : await fetchFor(app, from, { input, plan, checkpoint, paths, limits, left, ahead })
+  if (fetched === null) return { lastValue: null, warnings: [] }
+  const look = { ...cursorLook(plan), ...pagesLook(plan, fetched) }
   const converted =
     fetched.converted ??
-    (await convert(fetched.source).catch((error: unknown) => {
+    (await convert(fetched.source, { look }).catch((error: unknown) => {
       throw error instanceof Failure && error.code === 'query_timeout' ? tooSlow(error) : error
     }))
+  return await joinAndJudge(app, input, { plan, paths, fetched, converted, limits: left() })
+}
+
+type Came = {
+  plan: LoadPlan
+  paths: Paths
+  fetched: FetchedRows
+  converted: Converted
+  limits: { signal: AbortSignal; timeoutMs: number }
+}
+
+/** The table with the rows that came, and whether it may serve. */
+async function joinAndJudge(
+  app: IngestApp,
+  { projectId, from }: Input,
+  { plan, paths, fetched, converted, limits }: Came,
+): Promise<FetchedVersion | Unchanged> {
+  const { rules, live, base, tableName, request } = plan
   const { truncated, validators } = fetched
-  if (base !== null && converted.rowCount === 0 && !truncated) return { lastValue: null }
+  const pagination = from.kind === 'request' ? from.pagination : undefined
+  const warnings = [
+    ...(fetched.warnings ?? []),
+    ...warningsOf(fetched.seen(converted.rowCount), pagination, { looked: converted.looked, besides: base?.rowCount }),
+  ]
+  if (base !== null && converted.rowCount === 0 && !truncated) return { lastValue: null, warnings }
   const requestHash = request.hash
   if (plan.load.mode !== 'replace') refuseErrorObject({ converted, live, requestHash })
-  const joined = await joinRows(app, { projectId, plan, converted, truncated, paths, limits: left() })
-  if (!('rows' in joined)) return joined
-  const { rows, columns, rowCount, newRows, parted, whole } = joined
+  const isDoubtful = warnings.some(({ code }) => code !== 'rows_moved')
+  const joined = await joinRows(app, { projectId, plan, converted, truncated, isDoubtful, paths, limits })
+  if (!('rows' in joined)) return { ...joined, warnings }
+  const { rows, columns, rowCount, newRows, parted, whole, repeats } = joined
+  // Fewer rows of tables that were judged are what the statement means.
+  if (from.kind !== 'built') warnings.push(...droppedRows({ rowCount, live, base, requestHash, rules }))
   // Rows that join others are looked at by themselves, and with them.
   const came: StoredFile = { hash: rows.hash, format: 'parquet' }
   const looked = parted?.part === null ? (whole?.parts[0]?.rows ?? came) : came
-  const arrival = { projectId, tableName, converted, columns, rowCount, whole, live, base, rules, limits: left() }
+  const table = { projectId, tableName, columns, rowCount, whole, live, base, rules, limits }
+  const arrival = { ...table, rows: looked, converted, requestHash, warnings, repeats }
+  const isShort = base === null && warnings.some(({ code }) => code === 'fewer_than_total')
   return {
     request,
     rows,
     rowCount,
     newRows,
     columns,
-    truncated: truncated || base?.truncated === true,
+    truncated: truncated || isShort || base?.truncated === true,
     parted,
     validators,
-    heldBecause: await judgeVersion(app, { ...arrival, rows: looked, requestHash }),
+    builtFrom: from.kind === 'built' ? from.builtFrom : null,
+    heldBecause: await judgeVersion(app, arrival),
+    warnings,
     rejected: rules.onMismatch === 'null' ? await keepRejected(app.files, paths.rejected, converted) : null,
   }
 }
 
-/** A file is there already. */
-function rowsOfFile({ config: { limits } }: IngestApp, from: FileOrigin): FetchedRows {
-  const { path, contentType, extractor, sizeBytes } = from
-  const body = { path, contentType, extractor, maxDepth: limits.jsonDepth, maxBytes: limits.loadResponseBytes }
-  const source = { kind: 'answer' as const, ...body }
-  return { source, pages: 1, truncated: false, validators: null, responseBytes: sizeBytes, elapsedMs: 0 }
+function cursorLook({ load: { mode, cursor } }: LoadPlan): RowsLook {
+  return mode === 'replace' || cursor === undefined ? {} : { cursor: cursor.field }
+}
+
+/** Rows of pages that are counted may move between them; by a key the same row is found. */
+function pagesLook({ load: { mode, primaryKey } }: LoadPlan, { pages, seen }: FetchedRows): RowsLook {
+  const { firstRows, isCounted } = seen(1)
+  const isLooked = pages > 1 && firstRows > 1 && (isCounted || mode !== 'merge')
+  return isLooked ? { pages: { key: primaryKey, firstRows } } : {}
 }
 
 /** The cursor as a query parameter, where that is what its author asked for. */
@@ -200,12 +252,6 @@ function configurationOf({ configuration }: RequestOrigin, { load: { cursor } }:
   if (cursor?.parameter === undefined) return configuration
   const value = { value: '{{last_value}}', required: false }
   return { ...configuration, parameters: { ...configuration.parameters, [cursor.parameter]: value } }
-}
-
-/** One object that says what went wrong is no row to join others. */
-function refuseErrorObject(arrival: Parameters<typeof errorObject>[0]): void {
-  const found = errorObject(arrival)
-  if (found !== null) throw new Failure('upstream_error', { reason: 'not_tabular', message: found.message })
 }
 
 async function keepRejected(
@@ -248,6 +294,7 @@ async function record(
     'rows' in stored
       ? await recordVersion(app, transaction, caller, { input, stored, at })
       : await recordUnchanged(transaction, caller, { input, plan, stored, at })
+  if ('rows' in stored && !isHeld) await app.models.sourceChanged(transaction, { projectId, datasourceId })
   await app.store.notify(transaction, dataChanged, projectId)
   await input.after?.(transaction, ingested)
   return ingested
@@ -287,7 +334,7 @@ async function recordVersion(
       drift,
     },
   })
-  return { jobs: [job], dataObjectId, truncated, heldBecause }
+  return { jobs: [job], dataObjectId, truncated, heldBecause, warnings: stored.warnings }
 }
 
 function hasManyParts({ config }: IngestApp, { base, part, deletions }: LoadedParts): boolean {
@@ -310,28 +357,32 @@ async function recordUnchanged(
     datasourceId,
     details: { data_object_id: dataObjectId, version, unchanged: true },
   })
-  return { jobs: [], dataObjectId, truncated, heldBecause: null }
+  return { jobs: [], dataObjectId, truncated, heldBecause: null, warnings: stored.warnings }
 }
 
-/** Where a load goes on from: the pages of one request, or the requests for the rows of another table. */
+/** Checkpoint of a load: the pages of one request, or the requests for the rows of another table. */
 type LoadCheckpoint = Pick<Checkpoint, 'rowsPath' | 'forget'> &
   ({ pages: Checkpoint | undefined } | { children: Checkpoint<ChildrenState> | undefined; parents: Parents })
 
-/** Of one page there is nothing to go on from, but the rows of another table are read once. */
+/** A single page needs no checkpoint, but the rows of another table are read once. */
 async function checkpointOf(app: IngestApp, input: Input, plan: LoadPlan): Promise<LoadCheckpoint | undefined> {
   const { background, from, datasourceId, projectId } = input
-  if (from.kind === 'file') return undefined
+  if (from.kind !== 'request') return undefined
   const { pagination, forEach, configuration } = from
   const { vault } = app
   const newPath = () => app.files.temporaryPath('rows')
   const known = { datasourceId, configuration, pagination, newPath, vault }
   const joined = [plan.load, plan.base?.dataObjectId ?? null]
-  if (forEach === undefined) {
+  const { tableName } = plan
+  const parents =
+    forEach === undefined
+      ? windowsOf(plan.load, { lastValue: plan.lastValue, atMs: app.now() })
+      : await readParents(app, projectId, { configuration, forEach, tableName })
+  if (parents === null) {
     if (background === undefined || pagination === undefined) return undefined
     const pages = await openCheckpoint(app.store, { ...known, basis: joined, job: background.job })
     return { ...pages, pages }
   }
-  const parents = await readParents(app, projectId, { configuration, forEach, tableName: plan.tableName })
   if (background === undefined)
     return { rowsPath: newPath(), forget: () => Promise.resolve(), children: undefined, parents }
   const basis = [joined, forEach, parents.digest]
@@ -356,13 +407,15 @@ async function fetchFor(
   const options: Omit<FetchOptions, 'checkpoint' | 'validators' | 'expectedRows'> = {
     outbound: app.outbound,
     tokens: app.tokens,
-    place: { projectId, datasourceId },
+    place: { projectId, datasourceId, apiId: from.hasApiAuth ? from.api?.id : undefined },
     limits,
+    pace: app.paces.of(from.api),
     bodyPath: paths.body,
     rowsPath: checkpoint?.rowsPath ?? paths.rows,
     pagination: from.pagination,
     ahead,
     appendPage: (page) => app.builder.appendPage(projectId, page, left()),
+    pageValues: (page) => app.builder.pageValues(projectId, page, left()),
     at: new Date(app.now()),
     lastValue: plan.lastValue,
     values: await namedValuesFor(app, projectId, from.configuration),
@@ -370,23 +423,18 @@ async function fetchFor(
     signal: input.turn.signal,
   }
   const template = configurationOf(from, plan)
-  if (checkpoint !== undefined && 'parents' in checkpoint && from.forEach !== undefined) {
+  if (checkpoint !== undefined && 'parents' in checkpoint) {
     const { parents, children } = checkpoint
     const atOnce = app.config.limits.childRequestsAtOnce
-    return fetchChildren(template, { ...options, checkpoint: children, forEach: from.forEach, parents, atOnce })
+    return fetchChildren(template, {
+      ...options,
+      checkpoint: children,
+      forEach: plan.load.windows === undefined ? (from.forEach ?? null) : null,
+      parents,
+      atOnce,
+    })
   }
   const pages = checkpoint !== undefined && 'pages' in checkpoint ? checkpoint.pages : undefined
   const { validators, expectedRows } = plan
   return fetchRows(template, { ...options, validators, expectedRows, checkpoint: pages })
-}
-
-function fetchLimits({ config: { limits } }: IngestApp, isBackground: boolean) {
-  return {
-    tryTimeoutMs: limits.executeTryTimeoutMs,
-    timeoutMs: isBackground ? limits.loadTimeoutMs : limits.executeTimeoutMs,
-    responseBytes: isBackground ? limits.loadResponseBytes : limits.executeResponseBytes,
-    redirects: limits.outboundRedirects,
-    retries: limits.outboundTries - 1,
-    maxDepth: limits.jsonDepth,
-  }
 }

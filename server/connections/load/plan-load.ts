@@ -1,19 +1,14 @@
 import { writeFile } from 'node:fs/promises'
-import {
-  liveDataVersion,
-  type FetchedVersion,
-  type Files,
-  type LiveData,
-  type PartedVersion,
-} from '../../data/index.ts'
+import { liveDataVersion, type FetchedVersion, type LiveData, type PartedVersion } from '../../data/index.ts'
+import { type Files } from '../../files/index.ts'
 import { widerType } from '../../rows/index.ts'
 import type { CursorValue, Database, LoadRule, Validators } from '../../store/index.ts'
 import { startOf } from '../request/last-value.ts'
-import type { RowOrigin } from '../row-origin.ts'
+import type { RowOrigin } from './row-origin.ts'
 import { maskConfiguration } from '../secrets/mask.ts'
 import { noRules, readRules, type TableRules } from '../sources/table-rules.ts'
 
-/** What a load is to do, decided before anything is fetched. */
+/** The plan of a load, decided before anything is fetched. */
 export type LoadPlan = {
   request: FetchedVersion['request']
   tableName: string
@@ -23,7 +18,7 @@ export type LoadPlan = {
   /** The version that what is fetched joins; null where it takes the place of everything. */
   base: (LiveData & { parted: PartedVersion }) | null
   lastValue: CursorValue | null
-  /** What somebody sends in a file says nothing about how far the API has been read. */
+  /** A file that somebody sends says nothing about how far the API has been read. */
   movesCursor: boolean
   validators: Validators | null
   expectedRows: number | undefined
@@ -41,7 +36,7 @@ export async function planLoad({ store, files }: { store: Database; files: Files
   // A file joins whatever is there; an answer joins what the same request brought.
   const isSame = live !== null && !input.full && (from.kind === 'file' || live.requestHash === request.hash)
   const base = isSame && (await canJoin(files, { live, load, rules })) ? joinable(live) : null
-  // What is left out, or is to be called otherwise from now on, comes only with an answer.
+  // Columns that were left out or are renamed from now on come only with an answer.
   const isKept = isSame && !live.truncated && isAsDeclared(rules, live) && (load.mode === 'replace' || base !== null)
   const isBeside = from.kind === 'file' && !from.isOnlyByFile
   return {
@@ -60,6 +55,7 @@ export async function planLoad({ store, files }: { store: Database; files: Files
 
 function described(from: RowOrigin): unknown {
   if (from.kind === 'request') return maskConfiguration(from.configuration)
+  if (from.kind === 'built') return from.statement
   const { filename = null, contentType = null, extractor = null, sizeBytes, digest } = from
   return { file: filename, content_type: contentType, extractor, size_bytes: sizeBytes, sha256: digest }
 }

@@ -1,20 +1,22 @@
+import type { Value } from '../../../api/wire-codec.ts'
+import type { authorization } from '../../../api/oauth.ts'
+import { fixedLimits } from '../../../api/limits.ts'
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Transaction } from 'kysely'
-import type { ForEach, HttpConfiguration } from '../../../api/connections.ts'
+import type { HttpConfiguration } from '../../../api/connections.ts'
 import { requireRole, resealColumn, type Caller, type UserCaller, type Vault } from '../../access/index.ts'
 import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 import { Failure } from '../../failure.ts'
 import type { Database, LoadRule, Tables } from '../../store/index.ts'
 import { parseUrl, readAuth } from '../request/build-request.ts'
-import { exampleRow } from '../load/fetch-children.ts'
 import { startOf } from '../request/last-value.ts'
 import { namedValuesFor } from '../sources/named-values.ts'
 import { toFailure } from '../outbound/error.ts'
 import type { Outbound } from '../outbound/send.ts'
-import { openConfiguration } from '../sources/stored-configuration.ts'
-import { fillVariables } from '../request/variables.ts'
-import { bindingOf, purposeOf, storeGrant, type CodeAuth } from './upstream-grants.ts'
+import { openRequest, requestOrigin, selectRequests, type RequestOrigin } from '../sources/shared-apis.ts'
+import { exampleRow, fillVariables } from '../request/variables.ts'
+import { bindingOf, purposeOf, storeGrant, type CodeAuth, type OwnedPlace } from './upstream-grants.ts'
 import { parametersOf } from './parameters.ts'
 import { askForTokens, refusalWords } from './token-endpoint.ts'
 import { recordSourceAct } from '../sources/source-acts.ts'
@@ -22,22 +24,11 @@ import { recordSourceAct } from '../sources/source-acts.ts'
 type App = { store: Database; vault: Vault; now: Clock; config: Pick<Config, 'limits'> }
 type SourceKey = { projectId: string; datasourceId: string }
 
-/** What the browser has to come back with, and by which session. */
+/** The proof that the browser has to come back with, and the binding of its session. */
 type Attempt = { verifier: string; boundTo: string }
 
 /** Whether a connection may ask its API in somebody's name. */
-export type Authorization = {
-  /** To be registered at the authorization server. */
-  redirectUri: string
-  status: 'none' | 'connected' | 'outdated' | 'refused'
-  connectedAt: Date | null
-  connectedBy: string | null
-  /** Of the access token; null where it has none or nobody said. */
-  expiresAt: Date | null
-  /** Whether it goes on by itself after that. */
-  renews: boolean
-  refusal: string | null
-}
+export type Authorization = Value<typeof authorization>
 
 const maxAttemptsPerPerson = 20
 
@@ -54,7 +45,7 @@ export async function beginAuthorization(
   const { configuration, auth } = await readSource(app, input)
   const redirectUri = redirectFor(auth, input.baseUrl)
   const [state, verifier] = [randomBytes(32).toString('base64url'), randomBytes(32).toString('base64url')]
-  const expiresAt = new Date(app.now() + app.config.limits.authorizationSeconds * 1000)
+  const expiresAt = new Date(app.now() + fixedLimits.authorizationSeconds.value * 1000)
   const attempt: Attempt = { verifier, boundTo: bindingOf(configuration, auth) }
   await app.store.db.transaction().execute(async (transaction) => {
     await forgetAttempts(transaction, caller.userId, new Date(app.now()))
@@ -105,7 +96,7 @@ export async function finishAuthorization(
   const attempt = await takeAttempt(app, caller, input)
   const { projectId, datasourceId, redirectUri, verifier } = attempt
   await requireRole(app, caller, projectId, 'editor')
-  const { configuration, auth } = await readSource(app, { projectId, datasourceId })
+  const { configuration, auth, place } = await readSource(app, { projectId, datasourceId })
   // The code is worth tokens to whoever holds it: it goes where the person was told that it would.
   if (bindingOf(configuration, auth) !== attempt.boundTo) throw changedMeanwhile()
   if (input.code === undefined) throw refusedThere(auth, input)
@@ -119,7 +110,7 @@ export async function finishAuthorization(
   const { tokens } = answer
   await app.store.db.transaction().execute(async (transaction) => {
     await requireUnchanged(app, transaction, attempt)
-    const grant = { projectId, datasourceId, boundTo: attempt.boundTo, tokens, connectedBy: caller.label }
+    const grant = { place, boundTo: attempt.boundTo, tokens, connectedBy: caller.label }
     await storeGrant(app, transaction, grant)
     const details = { token_endpoint: new URL(auth.token_url).origin, renews: tokens.refreshToken !== null }
     await recordSourceAct(transaction, caller, { action: 'datasource.connected', projectId, datasourceId, details })
@@ -133,12 +124,12 @@ export async function findAuthorization(
   input: SourceKey & { baseUrl: string },
 ): Promise<Authorization> {
   await requireRole(app, caller, input.projectId, 'viewer')
-  const { configuration, auth } = await readSource(app, input)
+  const { configuration, auth, place } = await readSource(app, input)
   const row = await app.store.db
     .selectFrom('upstreamGrants')
     .select(['sealedTokens', 'connectedAt', 'connectedBy', 'refusal'])
     .where('projectId', '=', input.projectId)
-    .where('purpose', '=', purposeOf(input.datasourceId))
+    .where('purpose', '=', purposeOf(place))
     .executeTakeFirst()
   const redirectUri = redirectFor(auth, input.baseUrl)
   if (row === undefined) {
@@ -166,11 +157,12 @@ export async function findAuthorization(
 export async function endAuthorization(app: App, caller: Caller, input: SourceKey): Promise<void> {
   const { projectId, datasourceId } = input
   await requireRole(app, caller, projectId, 'editor')
+  const place = await placeOf(app, input)
   await app.store.db.transaction().execute(async (transaction) => {
     const gone = await transaction
       .deleteFrom('upstreamGrants')
       .where('projectId', '=', projectId)
-      .where('purpose', '=', purposeOf(datasourceId))
+      .where('purpose', '=', purposeOf(place))
       .returning('id')
       .executeTakeFirst()
     if (gone === undefined) throw new Failure('not_found', { message: 'This connection is not connected.' })
@@ -196,19 +188,33 @@ function digest(text: string): string {
 
 async function readSource(
   app: App,
-  { projectId, datasourceId }: SourceKey,
-): Promise<{ configuration: HttpConfiguration; auth: CodeAuth }> {
-  const row = await app.store.db
-    .selectFrom('datasources')
-    .select(['sealedSecrets', 'forEach', 'load'])
-    .where('projectId', '=', projectId)
-    .where('id', '=', datasourceId)
+  key: SourceKey,
+): Promise<{ configuration: HttpConfiguration; auth: CodeAuth; place: OwnedPlace }> {
+  const { row, from } = await storedSource(app, key)
+  if (from?.configuration.authType !== 'OAuth2 Authorization Code') throw notByCode()
+  const configuration = await filledFor(app, key.projectId, from.configuration, row)
+  return { configuration, auth: readAuth('OAuth2 Authorization Code', configuration.auth), place: ownPlace(key, from) }
+}
+
+/** Also where it asks for nothing by a code any more. */
+async function placeOf(app: App, key: SourceKey): Promise<OwnedPlace> {
+  const { from } = await storedSource(app, key)
+  return from === null ? key : ownPlace(key, from)
+}
+
+function ownPlace(key: SourceKey, { api, hasApiAuth }: RequestOrigin): OwnedPlace {
+  return { ...key, ...(hasApiAuth && api !== null && { apiId: api.id }) }
+}
+
+async function storedSource(app: App, { projectId, datasourceId }: SourceKey) {
+  const row = await selectRequests(app.store.db)
+    .select(['forEach', 'load'])
+    .where('datasources.projectId', '=', projectId)
+    .where('datasources.id', '=', datasourceId)
     .executeTakeFirst()
   if (row === undefined) throw new Failure('not_found', { message: `The project has no datasource ${datasourceId}.` })
-  const stored = row.sealedSecrets === null ? null : openConfiguration(app.vault, row.sealedSecrets)
-  if (stored?.authType !== 'OAuth2 Authorization Code') throw notByCode()
-  const configuration = await filledFor(app, projectId, stored, row)
-  return { configuration, auth: readAuth('OAuth2 Authorization Code', configuration.auth) }
+  const { configuration, api } = openRequest(app.vault, row)
+  return { row, from: configuration === undefined ? null : requestOrigin({ configuration, api }, {}) }
 }
 
 async function filledFor(
@@ -218,11 +224,11 @@ async function filledFor(
   { forEach, load }: { forEach: object | null; load: LoadRule },
 ): Promise<HttpConfiguration> {
   const values = await namedValuesFor(app, projectId, stored)
-  const row = (forEach as ForEach | null) === null ? undefined : exampleRow(stored)
+  const row = exampleRow(stored, { forEach, load })
   return fillVariables(stored, { at: new Date(app.now()), values, row, lastValue: startOf(load, null) })
 }
 
-/** Whoever begins again and again keeps the newest attempts. */
+/** A person who begins again and again keeps the newest attempts. */
 async function forgetAttempts(transaction: Transaction<Tables>, userId: string, at: Date): Promise<void> {
   const own = await transaction
     .selectFrom('upstreamAttempts')

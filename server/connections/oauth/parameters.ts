@@ -4,7 +4,7 @@ type Wishes = {
   parameters?: Record<string, string> | undefined
 }
 
-/** What goes to an authorization server: what its author wishes beside it, and what the protocol asks for. */
+/** Parameters for an authorization server: those that its author adds, and those of the protocol. */
 export function parametersOf(
   { scope = '', audience = '', parameters = {} }: Wishes,
   asked: Record<string, string>,

@@ -28,11 +28,12 @@ export async function sendWithToken(
 }
 
 /** A call that left its secrets behind on the way to another origin gets none again. */
-function isBearing({ secretHeaders }: OutboundRequest): boolean {
-  return secretHeaders.includes('authorization')
+function isBearing({ secretHeaders, tokenHeader }: OutboundRequest): boolean {
+  return tokenHeader !== undefined && secretHeaders.includes(tokenHeader.name)
 }
 
 function bearing(request: OutboundRequest, token: string | undefined): OutboundRequest {
-  if (token === undefined || !isBearing(request)) return request
-  return { ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } }
+  const { tokenHeader } = request
+  if (token === undefined || tokenHeader === undefined || !isBearing(request)) return request
+  return { ...request, headers: { ...request.headers, [tokenHeader.name]: tokenHeader.before + token } }
 }

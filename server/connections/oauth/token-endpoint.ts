@@ -5,12 +5,12 @@ import { memorySink } from '../outbound/receive.ts'
 import type { Outbound } from '../outbound/send.ts'
 import { hidden } from '../secrets/mask.ts'
 
-/** What an answer of a token endpoint may hold in all; tokens are sent in a header, which holds less. */
-const tokenBytes = 65_536
+/** Longest answer of a token endpoint; tokens are sent in a header, which holds less. */
+export const tokenBytes = 65_536
 /** However long a token is said to be good, it is asked about again after this. */
-const maxLifeMs = 365 * 86_400_000
+export const maxLifeMs = 365 * 86_400_000
 
-/** Who asks, and how it proves that. A public client has no secret. */
+/** The client that asks, and how it proves that. A public client has no secret. */
 export type OAuthClient = {
   token_url: string
   client_id: string
@@ -24,7 +24,7 @@ export type TokenReply =
   | { ok: false; error: OutboundError; status?: number; refusal?: string }
 
 type Timing = { timeoutMs: number; signal?: AbortSignal | undefined }
-type Place = 'header' | 'body'
+type CredentialsIn = 'header' | 'body'
 
 export function forToken(error: OutboundError): OutboundError {
   return { ...error, message: `For the token: ${error.message}` }
@@ -42,7 +42,7 @@ export async function askForTokens(
 ): Promise<TokenReply> {
   const started = performance.now()
   const isPublic = client.client_secret === undefined || client.client_secret === ''
-  const firstPlace: Place = isPublic || client.client_auth === 'body' ? 'body' : 'header'
+  const firstPlace: CredentialsIn = isPublic || client.client_auth === 'body' ? 'body' : 'header'
   const first = await askOnce(outbound, client, parameters, { ...timing, place: firstPlace })
   const isSettled = first.ok || first.status === undefined || firstPlace === 'body' || client.client_auth === 'basic'
   if (isSettled || !isAboutTheClient(first)) return first
@@ -61,7 +61,7 @@ async function askOnce(
   outbound: Outbound,
   client: OAuthClient,
   parameters: Record<string, string>,
-  { timeoutMs, signal, place }: Timing & { place: Place },
+  { timeoutMs, signal, place }: Timing & { place: CredentialsIn },
 ): Promise<TokenReply> {
   const sink = memorySink()
   // A redirect would hand the credentials to another address.
@@ -91,7 +91,7 @@ async function askOnce(
   return { ok: true, tokens }
 }
 
-function tokenRequest(client: OAuthClient, parameters: Record<string, string>, place: Place): OutboundRequest {
+function tokenRequest(client: OAuthClient, parameters: Record<string, string>, place: CredentialsIn): OutboundRequest {
   const { client_id: username, client_secret: password = '' } = client
   const body = new URLSearchParams(parameters)
   const headers: Record<string, string> = {
@@ -99,7 +99,8 @@ function tokenRequest(client: OAuthClient, parameters: Record<string, string>, p
     'content-type': 'application/x-www-form-urlencoded',
   }
   if (place === 'body') {
-    body.set('client_id', username)
+    // A signed token says itself who asks.
+    if (username !== '') body.set('client_id', username)
     if (password !== '') body.set('client_secret', password)
   } else
     headers['authorization'] = basic({ username: encodeURIComponent(username), password: encodeURIComponent(password) })
@@ -114,7 +115,7 @@ function tokenRequest(client: OAuthClient, parameters: Record<string, string>, p
   }
 }
 
-/** What to look at, by the error code of RFC 6749, 5.2. */
+/** Advice for the author, by the error code of RFC 6749, 5.2. */
 const hints: Record<string, string> = {
   invalid_client: 'Check client_id and client_secret.',
   invalid_scope: 'Check scope.',
@@ -179,7 +180,7 @@ function readTokens(text: string): IssuedTokens | null {
   }
 }
 
-/** What a header can carry. */
-function tokenIn(value: unknown): string | null {
+/** A token that a header can carry, or null. */
+export function tokenIn(value: unknown): string | null {
   return typeof value === 'string' && /^[\x21-\x7e]+$/.test(value) ? value : null
 }

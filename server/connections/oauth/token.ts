@@ -4,8 +4,8 @@ import type { OutboundError } from '../outbound/error.ts'
 export const marginMs = 30_000
 
 export type TokenAnswer = { ok: true; token: string | undefined } | { ok: false; error: OutboundError }
-/** Where what somebody granted is kept: with a connection, or while there is none yet with its project. */
-export type GrantPlace = { projectId: string; datasourceId?: string | undefined }
+/** Where what somebody granted is kept: with an API, with a connection, or while there is none yet with its project. */
+export type GrantPlace = { projectId: string; datasourceId?: string | undefined; apiId?: string | undefined }
 export type Timing = {
   timeoutMs: number
   signal?: AbortSignal | undefined

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
 import type { z } from 'zod'
 import type { authShapes, HttpConfiguration } from '../../../api/connections.ts'
@@ -7,7 +6,7 @@ import { resealColumn, type Vault } from '../../access/index.ts'
 import type { Clock } from '../../clock.ts'
 import { Failure } from '../../failure.ts'
 import { newId } from '../../ids.ts'
-import { takeLease, type Database, type Lease, type Tables } from '../../store/index.ts'
+import { awaitLease, type Database, type Lease, type Tables } from '../../store/index.ts'
 import { parseUrl, readAuth } from '../request/build-request.ts'
 import { lateError, outboundError } from '../outbound/error.ts'
 import type { Outbound } from '../outbound/send.ts'
@@ -20,14 +19,13 @@ export type Grants = { token(configuration: HttpConfiguration, timing: Timing): 
 
 type Parts = { store: Database; vault: Vault; outbound: Outbound; now: Clock }
 
-/** What is sealed of a grant. `boundTo` is what the tokens may be used for, and for nothing else. */
+/** The sealed part of a grant. `boundTo` is the only use that its tokens have. */
 type Tokens = { boundTo: string; accessToken: string; refreshToken: string | null; expiresAt: number | null }
 type Grant = { id: string; generation: number; tokens: Tokens }
 /** Which grant: the one of a connection, or the one that began with a refresh token somebody gave. */
 type Asked = { place: GrantPlace; purpose: string; boundTo: string; auth: CodeAuth }
 
-const pollMs = 100
-/** What was given by hand and is used by nothing any more. */
+/** Grants given by hand are forgotten when nothing has used them for so long. */
 const unusedMs = 180 * 86_400_000
 
 /**
@@ -43,7 +41,7 @@ export function openGrants(parts: Parts): Grants {
       if (known === null && asked.auth.refresh_token === undefined) return refused(notConnected(asked.auth))
       await using turn = await takeTurn(parts, asked, timing)
       if (turn.lease === null) return refused(forToken(lateError(new URL(asked.auth.token_url), timing.timeoutMs)))
-      // Whoever had the turn before may have brought a new one.
+      // The turn before may have brought a new one.
       const current = await findGrant(parts, asked)
       if (current !== null && isGood(parts, current, timing)) return used(parts, current)
       // Awaited here: the turn lasts until the new tokens are stored.
@@ -52,7 +50,7 @@ export function openGrants(parts: Parts): Grants {
   }
 }
 
-/** What tokens are bound to: the endpoint and client that they came from, and the origin that they are sent to. */
+/** Tokens are bound to the endpoint and client that they came from, and to the origin that they are sent to. */
 export function bindingOf(configuration: HttpConfiguration, auth: Pick<CodeAuth, 'token_url' | 'client_id'>): string {
   const { href } = parseUrl(auth.token_url, 'auth.token_url')
   return JSON.stringify([href, auth.client_id, parseUrl(configuration.url, 'url').origin])
@@ -62,9 +60,11 @@ export function bindingOf(configuration: HttpConfiguration, auth: Pick<CodeAuth,
 export async function storeGrant(
   { vault, now }: Pick<Parts, 'vault' | 'now'>,
   transaction: Transaction<Tables>,
-  grant: { projectId: string; datasourceId: string; boundTo: string; tokens: IssuedTokens; connectedBy: string },
+  grant: { place: OwnedPlace; boundTo: string; tokens: IssuedTokens; connectedBy: string },
 ): Promise<void> {
-  const { projectId, datasourceId, boundTo, connectedBy } = grant
+  const { place, boundTo, connectedBy } = grant
+  const { projectId } = place
+  const owner = place.apiId === undefined ? { datasourceId: place.datasourceId } : { apiId: place.apiId }
   const at = new Date(now())
   const kept = {
     sealedTokens: vault.seal(tokensOf(grant.tokens, boundTo, at.getTime())),
@@ -75,7 +75,7 @@ export async function storeGrant(
   }
   await transaction
     .insertInto('upstreamGrants')
-    .values({ id: newId('grant'), projectId, datasourceId, purpose: purposeOf(datasourceId), ...kept })
+    .values({ id: newId('grant'), projectId, ...owner, purpose: purposeOf(place), ...kept })
     .onConflict((conflict) =>
       conflict
         .columns(['projectId', 'purpose'])
@@ -84,9 +84,12 @@ export async function storeGrant(
     .execute()
 }
 
-/** The purpose of what was granted to a connection. */
-export function purposeOf(datasourceId: string): string {
-  return `datasource ${datasourceId}`
+/** The place of what a connection may use. */
+export type OwnedPlace = GrantPlace & { datasourceId: string }
+
+/** The purpose of what was granted to a connection, or to the API that it shares with others. */
+export function purposeOf({ datasourceId, apiId }: OwnedPlace | (GrantPlace & { apiId: string })): string {
+  return apiId === undefined ? `datasource ${datasourceId}` : `api ${apiId}`
 }
 
 /** Seals all tokens anew, and answers how many there were. */
@@ -97,6 +100,7 @@ export async function forgetOldGrants({ store, now }: Pick<Parts, 'store' | 'now
   await store.db
     .deleteFrom('upstreamGrants')
     .where('datasourceId', 'is', null)
+    .where('apiId', 'is', null)
     .where('usedAt', '<', new Date(now() - unusedMs))
     .execute()
   await store.db.deleteFrom('upstreamAttempts').where('expiresAt', '<', new Date(now())).execute()
@@ -110,8 +114,10 @@ function askedFor(configuration: HttpConfiguration, place: GrantPlace | undefine
     const seed = createHash('sha256').update(JSON.stringify([boundTo, auth.refresh_token]))
     return { place, purpose: `given ${seed.digest('base64url')}`, boundTo, auth }
   }
-  if (place.datasourceId === undefined) throw needs('datasource_id', 'save the connection and connect it first')
-  return { place, purpose: purposeOf(place.datasourceId), boundTo, auth }
+  const { datasourceId, apiId } = place
+  if (apiId !== undefined) return { place, purpose: purposeOf({ ...place, apiId }), boundTo, auth }
+  if (datasourceId === undefined) throw needs('datasource_id', 'save the connection and connect it first')
+  return { place, purpose: purposeOf({ ...place, datasourceId }), boundTo, auth }
 }
 
 function needs(field: string, why: string): Failure {
@@ -162,17 +168,11 @@ type GrantTurn = AsyncDisposable & { lease: Lease | null; leftMs(): number }
 async function takeTurn({ store }: Parts, { place, purpose }: Asked, timing: Timing): Promise<GrantTurn> {
   const deadline = performance.now() + timing.timeoutMs
   const name = `oauth/${place.projectId}/${purpose}`
-  let lease = await takeLease(store, name)
-  while (lease === undefined && performance.now() < deadline) {
-    timing.signal?.throwIfAborted()
-    await wait(pollMs)
-    lease = await takeLease(store, name)
-  }
-  const held = lease ?? null
+  const lease = (await awaitLease(store, name, { waitMs: timing.timeoutMs, signal: timing.signal })) ?? null
   return {
-    lease: held,
+    lease,
     leftMs: () => Math.max(1, Math.round(deadline - performance.now())),
-    [Symbol.asyncDispose]: async () => held?.[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => lease?.[Symbol.asyncDispose](),
   }
 }
 

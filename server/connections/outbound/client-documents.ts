@@ -1,20 +1,22 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../clock.ts'
-import { Failure } from '../../failure.ts'
+import type { Config } from '../../config.ts'
+import { type Failure, invalidField } from '../../failure.ts'
 import { memorySink } from './receive.ts'
 import type { Outbound } from './send.ts'
 
-type Options = { outbound: Outbound; maxBytes: number; timeoutMs: number; now: Clock }
+type Options = { outbound: Outbound; config: Pick<Config, 'limits'>; now: Clock }
 
 /** The page that asks who a client is and the answer that lets it in come within this; later it may have changed. */
 const keptMs = 300_000
 const maxKept = 500
 
 /**
- * What clients say of themselves at an address of theirs, which is their name here. Somebody else chose the address: it
+ * Metadata that clients publish at an address, which is their name here. Somebody else chose the address: it
  * is read through the guard, without redirects, retries or credentials, and only so much of it for so long.
  */
-export function createClientDocuments({ outbound, maxBytes, timeoutMs, now }: Options) {
+export function createClientDocuments({ outbound, config, now }: Options) {
+  const { clientDocumentBytes: maxBytes, clientDocumentTimeoutMs: timeoutMs } = config.limits
   const kept = new LRUCache<string, { document: unknown; readAtMs: number }>({ max: maxKept })
 
   const fetchDocument = async (url: string): Promise<unknown> => {
@@ -46,9 +48,5 @@ export function createClientDocuments({ outbound, maxBytes, timeoutMs, now }: Op
 
 function unreadable(url: string, why: string): Failure {
   const message = `The client is known by ${url}, and what it says of itself cannot be read there: ${why}`
-  return new Failure('invalid_request', {
-    reason: 'invalid_field',
-    message: message.replace(/\.?$/, '.'),
-    details: [{ field: 'client_id', message: 'leads to no client metadata document' }],
-  })
+  return invalidField('client_id', 'leads to no client metadata document', { message: message.replace(/\.?$/, '.') })
 }

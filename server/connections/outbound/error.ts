@@ -7,7 +7,7 @@ export type OutboundError = { code: OutboundErrorCode; message: string }
 
 /** How far the call had come: nothing answered yet, or the body was on its way. */
 type Phase = 'head' | 'body'
-type Place = { url: URL; hop: number; phase: Phase }
+type Attempt = { url: URL; hop: number; phase: Phase }
 
 const tlsCodes = /^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|EPROTO$|HOSTNAME_MISMATCH)/
 const reachCodes: Record<string, string> = {
@@ -47,7 +47,7 @@ export function thrown(outbound: OutboundError): Error {
 }
 
 /** Names what went wrong from what undici, Node or the guard threw. */
-export function classify(error: unknown, { url, hop, phase }: Place): OutboundError {
+export function classify(error: unknown, { url, hop, phase }: Attempt): OutboundError {
   if (isOutboundError(error)) return error.outbound
   const host = url.host
   const found = causes(error)

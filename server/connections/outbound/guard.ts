@@ -101,7 +101,14 @@ export async function resolveBySystem(hostname: string): Promise<IpAddress[]> {
   return answers.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }))
 }
 
-export type GuardOptions = { allow: Allow; resolver: Resolver; connectTimeoutMs: number; ca?: string | undefined }
+export type GuardOptions = {
+  allow: Allow
+  resolver: Resolver
+  connectTimeoutMs: number
+  ca?: string | undefined
+  /** By which the client is known. */
+  certificate?: { cert: string; key: string; passphrase: string | undefined } | undefined
+}
 
 /**
  * A connector for undici. It checks addresses written as such, for which no look-up ever happens; resolves a name to
@@ -198,6 +205,7 @@ function open(target: buildConnector.Options, answers: IpAddress[], options: Gua
     allowH2: false,
     autoSelectFamily: true,
     ...(options.ca === undefined ? {} : { ca: options.ca }),
+    ...options.certificate,
     lookup: (_hostname, wanted, done) => {
       const [first] = answers
       if (wanted.all === true || first === undefined) done(null, answers)

@@ -2,8 +2,7 @@ import { open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib'
-import { collectYoung } from '../../process/collect.ts'
-import { asDiskFailure } from '../../process/disk-failure.ts'
+import { collectYoung, asDiskFailure } from '../../process/index.ts'
 import { untilAborted } from '../../flow/index.ts'
 import { outboundError, thrown } from './error.ts'
 
@@ -11,7 +10,7 @@ import { outboundError, thrown } from './error.ts'
 const collectEveryBytes = 1_048_576
 const gatherBytes = 262_144
 
-/** What an answer says before its body comes. */
+/** Head of an answer, which comes before its body. */
 export type AnswerHead = { status: number; headers: Record<string, string> }
 
 /** Where a body goes. A sink is opened once for each answer that is kept, and starts empty. */
@@ -61,7 +60,7 @@ export async function openFile(path: string, onWritten?: (bytes: number) => void
     await written
     onWritten?.(writtenBytes)
     written = file.writeFile(filling.subarray(0, filled)).catch(refuseDisk)
-    // Whoever writes or closes next hears of a failure; until then nobody listens.
+    // A failure is heard by the next write or close; until then nobody listens.
     written.catch(() => {})
     ;[filling, other] = [other, filling]
     writtenBytes += filled
@@ -167,7 +166,7 @@ export async function receive(
       const room = limits.maxWireBytes - counts.wireBytes
       counts.wireBytes += piece.length
       if (piece.length > room) {
-        // What is shown in part is shown up to the limit.
+        // A body that is shown in part is shown up to the limit.
         if (limits.beyond === 'cut' && room > 0) yield piece.subarray(0, room)
         throw refuse('on the wire', limits.maxWireBytes)
       }

@@ -1,9 +1,10 @@
 import { type OutboundRequest } from '../request/build-request.ts'
 
+export const maxRedirects = 5
 const redirectStatuses = new Set([301, 302, 303, 307, 308])
 const bodyHeaders = new Set(['content-type', 'content-encoding', 'content-language', 'content-location'])
 
-/** What may be told to another origin: how an answer should look and what a body is, never who asks. */
+/** Headers that another origin may see: how an answer should look and what a body is, never who asks. */
 const harmlessHeaders = new Set([
   'accept',
   'accept-charset',
@@ -53,7 +54,8 @@ function asGet({ body: _body, ...request }: OutboundRequest): OutboundRequest {
 export function retargeted(request: OutboundRequest, to: URL): OutboundRequest | null {
   if (to.origin === new URL(request.url).origin) return { ...request, url: to.href }
   if (request.hasSecretBody === true && request.body !== undefined) return null
+  const { signer: _signer, certificate: _certificate, ...unsigned } = request
   const mayGo = (name: string) => harmlessHeaders.has(name) && !request.secretHeaders.includes(name)
   const headers = Object.entries(request.headers).filter(([name]) => mayGo(name))
-  return { ...request, url: to.href, headers: Object.fromEntries(headers), secretHeaders: [], secretQuery: [] }
+  return { ...unsigned, url: to.href, headers: Object.fromEntries(headers), secretHeaders: [], secretQuery: [] }
 }

@@ -12,6 +12,58 @@ export function isRetryable(method: string, outcome: AttemptOutcome): boolean {
   return outcome.status === 429 || (outcome.status >= 500 && outcome.status !== 501)
 }
 
+/** An API that has been asked too much says so with 429, or with another refusal and nothing left. */
+export function statusMeant({ status, headers }: Answer, nowMs: number): number {
+  return status === 403 && exhaustedMs(headers, nowMs) !== null ? 429 : status
+}
+
+type Answer = { status: number; headers: Record<string, string> }
+
+/** How long an API takes no calls, by its own word; null where it says nothing of the kind. */
+export function closedMs(answer: Answer, nowMs: number): number | null {
+  const isBusy = [429, 503].includes(statusMeant(answer, nowMs))
+  const asked = isBusy ? retryAfterMs(answer.headers['retry-after'], nowMs) : null
+  const exhausted = exhaustedMs(answer.headers, nowMs)
+  return asked === null && exhausted === null ? null : Math.max(asked ?? 0, exhausted ?? 0)
+}
+
+/** Names under which APIs say what is left of a quota and when there is a new one. */
+const quotaPrefixes = ['ratelimit-', 'x-ratelimit-', 'x-rate-limit-']
+/** Spans are told from moments by their size: as a span this is 31 years. */
+const firstMoment = 1_000_000_000
+
+/** The wait for a new quota where nothing of one is left (draft-ietf-httpapi-ratelimit-headers, and those before it). */
+function exhaustedMs(headers: Record<string, string>, nowMs: number): number | null {
+  const waits = [
+    // A limit of none is what APIs without one say.
+    ...quotaPrefixes
+      .filter((prefix) => headers[`${prefix}limit`] !== '0')
+      .map((prefix) => [headers[`${prefix}remaining`], headers[`${prefix}reset`]] as const),
+    ...quotasIn(headers['ratelimit']),
+  ].flatMap(([remaining, reset]) => {
+    const wait = remaining !== undefined && Number(remaining) <= 0 ? resetMs(reset, nowMs) : null
+    return wait === null ? [] : [wait]
+  })
+  return waits.length === 0 ? null : Math.max(...waits)
+}
+
+/** `"burst";r=0;t=5, "day";r=10;t=600`, or as older drafts wrote it `limit=10, remaining=0, reset=5`. */
+function quotasIn(header: string | undefined): Array<readonly [string | undefined, string | undefined]> {
+  if (header === undefined) return []
+  const of = (text: string, name: string) => new RegExp(`(?:^|[;,\\s])${name}\\s*=\\s*"?(\\d+)`).exec(text)?.[1]
+  if (/remaining\s*=/.test(header)) return [[of(header, 'remaining'), of(header, 'reset')]]
+  return header.split(',').map((quota) => [of(quota, 'r'), of(quota, 't')] as const)
+}
+
+/** Seconds until then, a moment in seconds or milliseconds, or a date. */
+function resetMs(text: string | undefined, nowMs: number): number | null {
+  if (text === undefined || text.trim() === '') return null
+  const number = Number(text)
+  if (Number.isNaN(number)) return Number.isNaN(Date.parse(text)) ? null : Math.max(0, Date.parse(text) - nowMs)
+  if (number < firstMoment) return Math.max(0, number * 1000)
+  return Math.max(0, (number < 1000 * firstMoment ? number * 1000 : number) - nowMs)
+}
+
 export type BackoffOptions = { baseMs: number; maxMs: number }
 
 /** Exponential with full jitter: somewhere between nothing and `baseMs · 2^attempt`. `chance` is in [0, 1). */
@@ -19,7 +71,7 @@ export function backoffMs(attempt: number, chance: number, { baseMs, maxMs }: Ba
   return Math.round(chance * Math.min(maxMs, baseMs * 2 ** attempt))
 }
 
-/** What `Retry-After` asks for, in seconds or as a date; `null` when it asks for nothing readable. */
+/** The wait that `Retry-After` asks for, in seconds or as a date; `null` when it cannot be read. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | null {
   if (header === undefined) return null
   const text = header.trim()

@@ -1,22 +1,25 @@
+import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import { Agent, type Dispatcher } from 'undici'
 import { untilAborted } from '../../flow/index.ts'
-import { type OutboundRequest } from '../request/build-request.ts'
+import type { ClientCertificate, OutboundRequest } from '../request/build-request.ts'
 import { guardedConnector, parseAllow, resolveBySystem, resolveGuarded, type Resolver } from './guard.ts'
 import { Failure } from '../../failure.ts'
 import { classify, lateError, outboundError, thrown, isOutboundError, type OutboundError } from './error.ts'
 import { acceptedEncodings, encodingOf, receive, type BodyLimits, type Sink } from './receive.ts'
 import { isRedirect, redirected } from './redirect.ts'
-import { backoffMs, isRetryable, nextTryMs, type AttemptOutcome, retryAfterMs } from './retry.ts'
+import type { Pace } from './pace.ts'
+import { backoffMs, closedMs, isRetryable, nextTryMs, statusMeant, type AttemptOutcome } from './retry.ts'
 
 export type OutboundOptions = {
   /** Entries of `SLUICE_OUTBOUND_ALLOW`. */
   allow: string[]
-  connectTimeoutMs: number
+  connectTimeoutMs?: number
   /** Most connections to one origin at a time. */
-  connectionsPerOrigin: number
-  backoffBaseMs: number
-  backoffMaxMs: number
+  connectionsPerOrigin?: number
+  backoffBaseMs?: number
+  backoffMaxMs?: number
   resolver?: Resolver
   /** A further certificate authority to trust, in PEM. */
   ca?: string
@@ -32,6 +35,8 @@ export type SendOptions = BodyLimits & {
   tryTimeoutMs?: number
   redirects: number
   retries: number
+  /** Turns that calls to the same API take. */
+  pace?: Pace | undefined
   sink: Sink
   signal?: AbortSignal | undefined
 }
@@ -76,25 +81,31 @@ export function openOutbound(options: OutboundOptions): Outbound {
   const guard = {
     allow: parseAllow(options.allow),
     resolver: options.resolver ?? resolveBySystem,
-    connectTimeoutMs: options.connectTimeoutMs,
+    connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
     ca: options.ca,
   }
-  const agent = new Agent({
-    connect: guardedConnector(guard),
-    connections: options.connectionsPerOrigin,
+  const agents = openAgents((certificate) => ({
+    connect: guardedConnector({ ...guard, certificate }),
+    connections: options.connectionsPerOrigin ?? 16,
     pipelining: 1,
     maxHeaderSize: headerBytes,
     // The deadline of the whole call is the limit; these two only count idle time.
     headersTimeout: 0,
     bodyTimeout: 0,
-  })
+  }))
 
   /** Follows redirects until an answer that is none. */
   async function headOf(first: OutboundRequest, most: number, signal: AbortSignal): Promise<Head> {
     let request = first
     for (let hop = 0; ; hop += 1) {
       const url = new URL(request.url)
-      const answer = await ask(request, url, { hop, signal })
+      const signed = () => request.signer?.sign(request, now()) ?? request
+      let answer = await ask(signed(), url, { hop, signal })
+      const challenge = answer.status === 401 ? answer.headers['www-authenticate'] : undefined
+      if (challenge !== undefined && request.signer?.challenged?.(challenge) === true) {
+        letGo(answer.body)
+        answer = await ask(signed(), url, { hop, signal })
+      }
       const { status, headers, body } = answer
       if (!isRedirect(status, headers['location'])) return answer
       letGo(body)
@@ -111,7 +122,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
     { hop, signal }: { hop: number; signal: AbortSignal },
   ): Promise<Head> {
     try {
-      const asking = agent.request({
+      const asking = agents.of(request.certificate).request({
         origin: url.origin,
         path: `${url.pathname}${url.search}`,
         method: request.method,
@@ -154,6 +165,12 @@ export function openOutbound(options: OutboundOptions): Outbound {
     const total = AbortSignal.timeout(options.timeoutMs)
     const outer = options.signal === undefined ? total : AbortSignal.any([total, options.signal])
     for (let tries = 1; ; tries += 1) {
+      const turn = await options.pace?.enter({ waitMs: options.timeoutMs - elapsedMs(), signal: outer })
+      if (turn !== undefined && 'opensInMs' in turn) {
+        options.signal?.throwIfAborted()
+        const error = turnedAway(new URL(request.url), turn.opensInMs)
+        return { ok: false, error, tries: tries - 1, elapsedMs: elapsedMs() }
+      }
       const one = options.tryTimeoutMs === undefined ? total : AbortSignal.timeout(options.tryTimeoutMs)
       const signal = AbortSignal.any([outer, one])
       /** How long to wait for another try; `null` when this one was the last. */
@@ -166,7 +183,9 @@ export function openOutbound(options: OutboundOptions): Outbound {
       let last: Sent | NotSent | null = null
       try {
         const head = await headOf(request, options.redirects, signal)
-        pauseMs = waitMs({ status: head.status }, retryAfterMs(head.headers['retry-after'], now()))
+        const closed = closedMs(head, now())
+        if (closed !== null) await options.pace?.pause(closed)
+        pauseMs = waitMs({ status: statusMeant(head, now()) }, closed)
         if (pauseMs === null) {
           const received = await keep(head, request, { options, signal })
           const { status, headers, url, hop: redirects } = head
@@ -182,6 +201,8 @@ export function openOutbound(options: OutboundOptions): Outbound {
         const failed = isLate ? lateError(url, limitMs) : classify(error, { url, hop: 0, phase: 'head' })
         last = { ok: false, error: failed, tries, elapsedMs: elapsedMs() }
         pauseMs = waitMs({ error: failed.code }, null)
+      } finally {
+        await turn?.leave()
       }
       if (pauseMs === null && last !== null) return last
       await wait(pauseMs ?? 0, outer).catch(() => options.signal?.throwIfAborted())
@@ -198,8 +219,36 @@ export function openOutbound(options: OutboundOptions): Outbound {
     }
   }
 
-  const { backoffBaseMs, backoffMaxMs } = options
-  return { send, check, close: () => agent.destroy() }
+  const { backoffBaseMs = 500, backoffMaxMs = 10_000 } = options
+  return { send, check, close: () => agents.close() }
+}
+
+const maxAgents = 32
+
+/** Connections of their own for each certificate: another client is behind it. */
+function openAgents(optionsOf: (certificate: ClientCertificate | undefined) => Agent.Options) {
+  const plain = new Agent(optionsOf(undefined))
+  const known = new LRUCache<string, Agent>({ max: maxAgents, dispose: (agent) => void agent.close() })
+  return {
+    of(certificate: ClientCertificate | undefined): Agent {
+      if (certificate === undefined) return plain
+      // The key is a hash, so that the secret is held once.
+      const key = createHash('sha256').update(JSON.stringify(certificate)).digest('base64')
+      const found = known.get(key) ?? new Agent(optionsOf(certificate))
+      known.set(key, found)
+      return found
+    },
+    async close(): Promise<void> {
+      await Promise.all([plain, ...known.values()].map((agent) => agent.destroy()))
+    },
+  }
+}
+
+/** An API that takes no call within the time there is. */
+function turnedAway(url: URL, opensInMs: number): OutboundError {
+  const when = opensInMs >= 120_000 ? `${Math.round(opensInMs / 60_000)} minutes` : `${Math.ceil(opensInMs / 1000)} s`
+  const message = `${url.host} takes no more calls for ${when}: its rate is used up. Try again then.`
+  return outboundError('rate_limited', message)
 }
 
 /** Gives up an answer whose body nobody reads; its connection is closed with it. */

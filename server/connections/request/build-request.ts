@@ -1,7 +1,13 @@
+import { createSecureContext } from 'node:tls'
 import { type z } from 'zod'
 import { authShapes, type AuthType, type ExecuteRequest, type HttpConfiguration } from '../../../api/connections.ts'
 import { Failure } from '../../failure.ts'
 import { encodeBody } from './encode-body.ts'
+import { awsSigner } from '../signing/aws.ts'
+import { digestSigner } from '../signing/digest.ts'
+import { hmacSigner } from '../signing/hmac.ts'
+import { privateKeyOf } from '../signing/jwt.ts'
+import type { Signer } from '../signing/signer.ts'
 import { hasSecretBody, isSecretHeader } from '../secrets/places.ts'
 
 /** One call of an external API, ready to go. */
@@ -16,11 +22,19 @@ export type OutboundRequest = {
   secretHeaders: string[]
   /** A key that goes with every address of the same origin, as a query parameter. */
   secretQuery: [name: string, value: string][]
+  /** The header that carries a token which may be renewed, and what stands before the token in it. */
+  tokenHeader?: { name: string; before: string }
+  /** Signs each call for itself. */
+  signer?: Signer
+  /** The certificate by which the client is known. */
+  certificate?: ClientCertificate
 }
+
+export type ClientCertificate = { cert: string; key: string; passphrase: string | undefined }
 
 type Auth<Type extends AuthType> = z.output<(typeof authShapes)[Type]>
 
-/** What the call needs is set by the client; what concerns one connection is not the caller's to set (RFC 9110, 7.6.1). */
+/** Headers of the client and of one connection are not the caller's to set (RFC 9110, 7.6.1). */
 const droppedHeaders = new Set([
   'host',
   'content-length',
@@ -49,7 +63,7 @@ function refuse(
   return new Failure('invalid_request', { reason, message: `${field} ${message}.`, details: [{ field, message }] })
 }
 
-/** Turns a configuration into the call it describes, or says which field is wrong. `token` is the one OAuth2 gave. */
+/** Turns a configuration into the call it describes, or says which field is wrong. `token` is the one that was issued for it. */
 export function buildRequest(configuration: HttpConfiguration, token?: string): OutboundRequest {
   const url = parseUrl(configuration.url, 'url')
   const query = [
@@ -63,7 +77,8 @@ export function buildRequest(configuration: HttpConfiguration, token?: string): 
   const secretNames = new Set(
     given.flatMap(([name, header]) => (isSecretHeader(name, header) ? [name.toLowerCase()] : [])),
   )
-  const authHeader = authenticate(configuration.authType ?? 'None', configuration.auth, { headers, query, token })
+  const draft: Draft = { headers, query, token }
+  const authHeader = authenticate(configuration.authType ?? 'None', configuration.auth, draft)
   const encoded = encodeBody(configuration.method, configuration.body)
   if (encoded !== null) {
     const isFixed = encoded.contentType.startsWith('multipart/')
@@ -78,6 +93,9 @@ export function buildRequest(configuration: HttpConfiguration, token?: string): 
     hasSecretBody: hasSecretBody(configuration.body),
     secretHeaders: [...headers.keys()].filter((name) => name === authHeader || secretNames.has(name)),
     secretQuery,
+    ...(draft.tokenHeader !== undefined && { tokenHeader: draft.tokenHeader }),
+    ...(draft.signer !== undefined && { signer: draft.signer }),
+    ...(draft.certificate !== undefined && { certificate: draft.certificate }),
   }
 }
 
@@ -155,9 +173,16 @@ export function withQuery(url: URL, pairs: Pair[]): string {
   return result.href
 }
 
-type Draft = { headers: Map<string, string>; query: Pair[]; token: string | undefined }
+type Draft = {
+  headers: Map<string, string>
+  query: Pair[]
+  token: string | undefined
+  tokenHeader?: OutboundRequest['tokenHeader']
+  signer?: Signer
+  certificate?: ClientCertificate
+}
 
-/** What each `authType` adds to a call; answers which header it made secret, if any. */
+/** Each `authType` adds its part to a call, and answers which header it made secret, if any. */
 const authenticators: { [Type in AuthType]: (auth: Auth<Type>, draft: Draft) => string | null } = {
   None: () => null,
   'API Key': addApiKey,
@@ -173,10 +198,67 @@ const authenticators: { [Type in AuthType]: (auth: Auth<Type>, draft: Draft) => 
     parseUrl(authorizationUrl, 'auth.authorization_url')
     return addToken(draft)
   },
+  'Login Request': (auth, draft) => {
+    parseUrl(auth.token_url, 'auth.token_url')
+    return addToken(draft, loginHeader(auth, draft))
+  },
+  'Digest Auth': (auth, draft) => addSigner(draft, digestSigner(auth)),
+  'Signed JWT': (auth, draft) => {
+    privateKeyOf(auth)
+    if (auth.token_url !== undefined) parseUrl(auth.token_url, 'auth.token_url')
+    return addToken(draft)
+  },
+  'AWS Signature': (auth, draft) => addSigner(draft, awsSigner(auth)),
+  HMAC: (auth, draft) => {
+    const named = [auth.header, auth.timestamp_header, auth.nonce_header].find((name) => {
+      return name !== undefined && droppedHeaders.has(name.toLowerCase())
+    })
+    if (named !== undefined) throw refuse('auth.header', `must not be ${named}`)
+    if (!headerValue.test(auth.format)) throw refuse('auth.format', 'holds a character that headers cannot carry')
+    return addSigner(draft, hmacSigner(auth))
+  },
+  'Client Certificate': (auth, draft) => {
+    draft.certificate = certificateOf(auth)
+    return null
+  },
 }
 
-function addToken(draft: Draft): string | null {
-  return draft.token === undefined ? null : addSecretHeader(draft, 'authorization', `Bearer ${draft.token}`)
+function addSigner(draft: Draft, signer: Signer): null {
+  draft.signer = signer
+  return null
+}
+
+/** Read at once, so that a wrong one is no failure of the connection. */
+function certificateOf({ certificate, private_key: key, passphrase }: Auth<'Client Certificate'>): ClientCertificate {
+  const [cert, privateKey] = [certificate, key].map((pem) => pem.replaceAll(String.raw`\n`, '\n')) as [string, string]
+  try {
+    createSecureContext({ cert, key: privateKey, ...(passphrase !== undefined && { passphrase }) })
+  } catch {
+    throw refuse('auth.certificate', 'and auth.private_key are not a certificate and its key in PEM')
+  }
+  return { cert, key: privateKey, passphrase }
+}
+
+const bearerHeader = { name: 'authorization', before: 'Bearer ' }
+
+function addToken(draft: Draft, header: OutboundRequest['tokenHeader'] = bearerHeader): string | null {
+  if (draft.token === undefined) return null
+  draft.tokenHeader = header
+  return addSecretHeader(draft, header.name, header.before + draft.token)
+}
+
+/** Where the token of a login goes: `Authorization: Bearer …` unless its author says otherwise. */
+function loginHeader({ in: place, key = 'authorization', prefix }: Auth<'Login Request'>, { headers }: Draft) {
+  const name = key.toLowerCase()
+  if (place === 'cookie') {
+    if (/[;\s,"\\=]/.test(key)) throw refuse('auth.key', 'holds a character that cookies cannot carry')
+    const others = headers.get('cookie')
+    return { name: 'cookie', before: `${others === undefined ? '' : `${others}; `}${key}=` }
+  }
+  if (!headerName.test(key)) throw refuse('auth.key', 'is no header name: letters, digits and - only')
+  if (droppedHeaders.has(name)) throw refuse('auth.key', `must not be ${key}`)
+  const words = prefix ?? (name === 'authorization' ? 'Bearer' : '')
+  return { name, before: words === '' ? '' : `${words} ` }
 }
 
 function authenticate(type: AuthType, auth: HttpConfiguration['auth'], draft: Draft): string | null {
@@ -224,7 +306,7 @@ export function readAuth<Type extends AuthType>(type: Type, auth: HttpConfigurat
   throw new Failure('invalid_request', { reason: 'invalid_field', message, details })
 }
 
-/** What an execute request calls: `connect_spec.config` wins field by field, the top level fills in the rest. */
+/** The call of an execute request: `connect_spec.config` wins field by field, the top level fills in the rest. */
 export function executeConfiguration(request: ExecuteRequest): HttpConfiguration {
   const { connect_spec: spec, body: topBody, project_id: _p, datasource_id: _d, pagination: _n, ...top } = request
   const { body, ...config } = spec.config

@@ -1,19 +1,11 @@
 import { createHash } from 'node:crypto'
 import { bodyTypes, type HttpConfiguration } from '../../../api/connections.ts'
-import { Failure } from '../../failure.ts'
+import { Failure, invalidField } from '../../failure.ts'
 import { parsePath, type JsonPath } from '../../rows/index.ts'
 
 type Encoded = { bytes: Buffer; contentType: string }
 
 const bodyMethods = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
-
-function refuse(field: string, message: string): Failure {
-  return new Failure('invalid_request', {
-    reason: 'invalid_field',
-    message: `${field} ${message}.`,
-    details: [{ field, message }],
-  })
-}
 
 /** The bytes of a body: `{type, content, content_type?, secret?}`, or any other object as JSON. `null` when there is none. */
 export function encodeBody(method: string, body: HttpConfiguration['body']): Encoded | null {
@@ -33,7 +25,7 @@ export function encodeBody(method: string, body: HttpConfiguration['body']): Enc
   const named = type === undefined ? undefined : body['content_type']
   if (named === undefined || type === 'multipart') return encoded
   if (typeof named !== 'string' || !/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+[\x20-\x7e]*$/.test(named)) {
-    throw refuse('body.content_type', 'is no media type such as text/plain')
+    throw invalidField('body.content_type', 'is no media type such as text/plain')
   }
   return { ...encoded, contentType: named }
 }
@@ -49,7 +41,7 @@ export function withBodyValues(
   if (values.length === 0) return body
   const type = bodyTypes.find((each) => each === body?.['type'])
   if (type === 'raw' || type === 'multipart') {
-    throw refuse('pagination.in', `cannot be body where the body is ${type}; use json, graphql or form`)
+    throw invalidField('pagination.in', `cannot be body where the body is ${type}; use json, graphql or form`)
   }
   const content = type === undefined ? (body ?? {}) : contentOf(type, body?.['content'])
   const set = values.reduce<unknown>((whole, { path, value }) => withValue(whole, path.steps, value), content)
@@ -73,11 +65,11 @@ function withValue(whole: unknown, [step, ...rest]: Array<string | number>, valu
   return { ...object, [step]: withValue(object[step], rest, value) }
 }
 
-/** What its author says is secret in it: all, or the fields at these paths. */
+/** The author's mark of secrets in a body: all of it, or the fields at these paths. */
 function checkSecret(secret: unknown): void {
   if (secret === undefined || typeof secret === 'boolean') return
   if (!Array.isArray(secret) || !secret.every((path) => typeof path === 'string' && path !== '')) {
-    throw refuse('body.secret', 'must be true, false or a list of paths of fields, such as ["login.pin"]')
+    throw invalidField('body.secret', 'must be true, false or a list of paths of fields, such as ["login.pin"]')
   }
   for (const path of secret as string[]) parsePath(path)
 }
@@ -88,7 +80,7 @@ const encoders: Record<(typeof bodyTypes)[number], (content: unknown) => Encoded
   graphql: (content) => ({ bytes: Buffer.from(JSON.stringify(graphql(content))), contentType: 'application/json' }),
   multipart,
   raw(content) {
-    if (typeof content !== 'string') throw refuse('body.content', 'must be text when the type is raw')
+    if (typeof content !== 'string') throw invalidField('body.content', 'must be text when the type is raw')
     return { bytes: Buffer.from(content), contentType: 'text/plain; charset=utf-8' }
   },
 }
@@ -99,13 +91,13 @@ function jsonText(content: unknown): string {
     JSON.parse(content)
     return content
   } catch {
-    throw refuse('body.content', 'is text that is no JSON; use the type raw to send it as it is')
+    throw invalidField('body.content', 'is text that is no JSON; use the type raw to send it as it is')
   }
 }
 
 function members(content: unknown, type: string): [string, unknown][] {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
-    throw refuse('body.content', `must be an object of names and values when the type is ${type}`)
+    throw invalidField('body.content', `must be an object of names and values when the type is ${type}`)
   }
   return Object.entries(content).flatMap(([name, value]: [string, unknown]) =>
     (Array.isArray(value) ? (value as unknown[]) : [value]).map((each): [string, unknown] => [name, each]),
@@ -127,7 +119,8 @@ function formText(content: unknown): string {
 function graphql(content: unknown): unknown {
   if (typeof content === 'string') return { query: content }
   const query = typeof content === 'object' && content !== null && 'query' in content ? content.query : undefined
-  if (typeof query !== 'string') throw refuse('body.content', 'must hold the text of a query when the type is graphql')
+  if (typeof query !== 'string')
+    throw invalidField('body.content', 'must hold the text of a query when the type is graphql')
   return content
 }
 

@@ -1,16 +1,17 @@
 import { type Pagination } from '../../../api/connections.ts'
-import { Failure } from '../../failure.ts'
+import { Failure, invalidField } from '../../failure.ts'
 import { withQuery } from './build-request.ts'
-import { parsePath, valueAt, type JsonPath } from '../../rows/index.ts'
+import { parsePath, type JsonPath } from '../../rows/index.ts'
 
-/** What one page told: the headers of its answer, its body and last row where the rule looks into them, and its rows. */
+/** One fetched page: the headers of its answer, what stands at the paths of the rule in it, and its rows. */
 export type FetchedPage = {
   call: PageCall
   headers: Record<string, string>
-  body: unknown
-  lastRow: unknown
+  /** By path, those of the body and those of the last row; a path that leads nowhere has none. */
+  values: Record<string, unknown>
+  rowValues: Record<string, unknown>
   rowCount: number
-  /** Of its rows: the same digest is the same rows. */
+  /** Digest of its rows: the same digest is the same rows. */
   digest: string
 }
 
@@ -27,14 +28,12 @@ export type End = 'last' | 'clamped' | 'again' | 'circle' | 'cap' | 'refused'
 
 export type NextPage = { call: PageCall } | { end: End }
 
-/** Whether the rule has to look into the body of a page. */
-export function readsBody(rule: Pagination): boolean {
-  return rule.type === 'next_link' || rule.type === 'cursor' || rule.has_more_path !== undefined
-}
-
-/** Whether the next page is told by the last row of this one. */
-export function readsLastRow(rule: Pagination): boolean {
-  return rule.type === 'cursor' && rule.from === 'last_row'
+/** The paths that the rule looks at in the body of a page, and in its last row. */
+export function pathsOf(rule: Pagination): { paths: string[]; rowPaths: string[] } {
+  const ofRow = rule.type === 'cursor' && rule.from === 'last_row'
+  const own = rule.type === 'next_link' || rule.type === 'cursor' ? [rule.path] : []
+  const more = rule.has_more_path === undefined ? [] : [rule.has_more_path]
+  return { paths: [...(ofRow ? [] : own), ...more], rowPaths: ofRow ? own : [] }
 }
 
 /** Says at once which path of a rule cannot be read, instead of at the first load. */
@@ -46,7 +45,7 @@ export function checkPagination(rule: Pagination): void {
 }
 
 /** Whether we count the pages ourselves, so that we ask for one behind the last. */
-function isCounted(rule: Pagination): boolean {
+export function countsPages(rule: Pagination): boolean {
   return rule.type === 'offset' || rule.type === 'page'
 }
 
@@ -95,7 +94,7 @@ export function createPager(rule: Pagination, first: PageCall, resumed: PagerSta
     const call = hasMore(rule, page) ? nextCall(rule, page, { pages, rows, firstRows }) : null
     const isKnown = call !== null && calls.has(keyOf(call))
     // Pages behind links of their own may well hold the same.
-    if (isSame && (isCounted(rule) || isKnown)) {
+    if (isSame && (countsPages(rule) || isKnown)) {
       if (page.rowCount < firstRows) return { end: 'clamped' }
       if (pages === 2) throw repeatedPage(rule)
       return { end: 'again' }
@@ -107,9 +106,9 @@ export function createPager(rule: Pagination, first: PageCall, resumed: PagerSta
     return { call }
   }
 
-  /** What it means that the API refuses a page: with those that are counted, often that there are no more. */
+  /** A refused page ends a load: where pages are counted, it often means that there are no more. */
   function refused(status: number): End | null {
-    if (pages === 0 || !isCounted(rule)) return null
+    if (pages === 0 || !countsPages(rule)) return null
     if (status === 404 || status === 410 || status === 416) return 'last'
     if (status === 400 || status === 422) return lastRows < firstRows ? 'last' : 'refused'
     return null
@@ -132,7 +131,7 @@ function nextCall(rule: Pagination, page: FetchedPage, { pages, rows, firstRows 
     case 'link_header':
       return addressed(absolute(nextLink(page.headers['link']), at))
     case 'next_link':
-      return addressed(absolute(linkAt(page.body, rule.path), at))
+      return addressed(absolute(linkAt(page.values, rule.path), at))
     case 'cursor': {
       const cursor = page.rowCount === 0 ? null : cursorAt(rule, page)
       return cursor === null ? null : withParameters(page.call, rule.in, [[rule.parameter, cursor]])
@@ -167,47 +166,42 @@ function withParameters(call: PageCall, place: 'query' | 'body', pairs: [string,
   return { ...call, values: [...kept, ...added] }
 }
 
-/** What the answer itself says about further pages; without such a place the rule finds out. */
-function hasMore(rule: Pagination, { body }: FetchedPage): boolean {
+/** The answer itself may say whether there are further pages; without such a place the rule finds out. */
+function hasMore(rule: Pagination, { values }: FetchedPage): boolean {
   if (rule.has_more_path === undefined) return true
-  const found = foundAt(body, rule.has_more_path, 'pagination.has_more_path')
+  const found = foundAt(values, rule.has_more_path)
   if (found === undefined) {
     const message = `leads nowhere in the answer: ${rule.has_more_path}`
-    throw badPath('pagination.has_more_path', message)
+    throw invalidField('pagination.has_more_path', message)
   }
   return found !== null && found !== false && found !== 0 && found !== '' && found !== 'false'
 }
 
 /** Undefined where the path leads nowhere. */
-function foundAt(body: unknown, path: string, field: string): unknown {
-  try {
-    return valueAt(body, parsePath(path, field))
-  } catch (error) {
-    if (error instanceof Failure && error.reason === 'extractor_no_match') return undefined
-    throw error
-  }
+function foundAt(values: Record<string, unknown>, path: string): unknown {
+  return Object.hasOwn(values, path) ? values[path] : undefined
 }
 
 /**
  * A page without the link is the last one: a missing, null or empty value says so. A link may be an object with its
  * address as `href`, as in JSON:API and HAL.
  */
-function linkAt(body: unknown, path: string): string | null {
-  const found = foundAt(body, path, 'pagination.path')
+function linkAt(values: Record<string, unknown>, path: string): string | null {
+  const found = foundAt(values, path)
   const value = typeof found === 'object' && found !== null && 'href' in found ? found.href : found
   const link = scalarOf(value)
   if (link === undefined)
-    throw badPath('pagination.path', `leads to something that is neither a link nor a cursor: ${path}`)
+    throw invalidField('pagination.path', `leads to something that is neither a link nor a cursor: ${path}`)
   return link === null ? null : String(link)
 }
 
 /** In a body a cursor may be anything, such as the list that `search_after` takes; in a query it is one value. */
 function cursorAt(rule: Extract<Pagination, { type: 'cursor' }>, page: FetchedPage): unknown {
-  const value = foundAt(rule.from === 'last_row' ? page.lastRow : page.body, rule.path, 'pagination.path')
+  const value = foundAt(rule.from === 'last_row' ? page.rowValues : page.values, rule.path)
   const cursor = scalarOf(value)
   if (cursor !== undefined) return cursor
   if (rule.in === 'body' && Array.isArray(value)) return value.length === 0 ? null : value
-  throw badPath('pagination.path', `leads to something that is neither a link nor a cursor: ${rule.path}`)
+  throw invalidField('pagination.path', `leads to something that is neither a link nor a cursor: ${rule.path}`)
 }
 
 /** Null for what says that there is none, undefined for what is no single value. */
@@ -215,14 +209,6 @@ function scalarOf(value: unknown): string | number | null | undefined {
   if (typeof value === 'number') return value
   if (typeof value === 'string') return value === '' ? null : value
   return value === null || value === undefined || value === false ? null : undefined
-}
-
-function badPath(field: string, message: string): Failure {
-  return new Failure('invalid_request', {
-    reason: 'invalid_field',
-    message: `${field} ${message}.`,
-    details: [{ field, message }],
-  })
 }
 
 function repeatedPage(rule: Pagination): Failure {

@@ -1,16 +1,40 @@
 import { bodyTypes, type HttpConfiguration } from '../../../api/connections.ts'
-import { Failure } from '../../failure.ts'
-import type { CursorValue } from '../../store/index.ts'
+import { type Failure, invalidField } from '../../failure.ts'
+import type { CursorValue, LoadRule } from '../../store/index.ts'
 import { writtenAs } from './last-value.ts'
 import { mapSecrets } from '../secrets/places.ts'
 import { holdsSecretReference } from '../secrets/references.ts'
 
 /** `{{now}}`, `{{now:unix}}`, `{{date}}`, `{{date:-7d}}`, `{{var:name}}`, `{{secret:name}}`, `{{last_value}}`. */
-const variable = /\{\{\s*(row\.[^{}:]+?|[a-z_]+)(?::([^{}]*))?\s*\}\}/g
-const known =
-  '{{now}}, {{now:unix}}, {{date}}, {{date:-7d}} (or h, w, m, y), {{var:name}}, {{secret:name}} and {{last_value}} (or :unix, :unix_ms, :date, :local of a time)'
+type Variable = { name: string; argument: string | undefined }
 
-/** What a name stands for: a variable anybody may read, or a secret and where it may be sent. */
+/** Braces and all between them; the parts are read apart, as one expression for both would try each blank twice. */
+const braces = /\{\{([^{}]*)\}\}/g
+
+function variableOf(inner: string): Variable | null {
+  const colon = inner.indexOf(':')
+  const name = colon === -1 ? inner.trim() : inner.slice(0, colon).trimStart()
+  if (name.startsWith('row.') ? name.length === 4 : !/^[a-z_]+$/.test(name)) return null
+  return { name, argument: colon === -1 ? undefined : inner.slice(colon + 1).trim() }
+}
+
+/** The variables in every text of a value. */
+function variablesIn(value: unknown): Variable[] {
+  if (typeof value === 'string') return [...value.matchAll(braces)].flatMap(([, inner = '']) => variableOf(inner) ?? [])
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(variablesIn) : []
+}
+
+function replaceVariables(text: string, valueFor: (variable: Variable) => string): string {
+  return text.replaceAll(braces, (whole, inner: string) => {
+    const variable = variableOf(inner)
+    return variable === null ? whole : valueFor(variable)
+  })
+}
+
+const known =
+  '{{now}}, {{now:unix}}, {{date}}, {{date:-7d}} (or h, w, m, y), {{var:name}}, {{secret:name}}, {{window_start}}, {{window_end}}, {{window_last}} and {{last_value}} (or :iso, :unix, :unix_ms, :date, :local or a pattern such as :%Y-%m-%d of a time)'
+
+/** The value of a name: a variable that anybody may read, or a secret and where it may be sent. */
 export type NamedValue = { value: string; origins: string[] | null }
 export type NamedValues = ReadonlyMap<string, NamedValue>
 
@@ -18,7 +42,7 @@ type Fill = (text: string, field: string) => string
 /** Where the values of a part of the request go. */
 type Sending = { to: string[] }
 
-/** What variables mean in one request. */
+/** Values of the variables in one request. */
 export type Moment = {
   at: Date
   /** Where a load of what is new goes on. While there is none, headers and parameters that hold it are left out. */
@@ -30,15 +54,29 @@ export type Moment = {
 
 /** The columns of the other table that a configuration names: `{{row.id}}`. */
 export function rowColumnsIn(configuration: HttpConfiguration): string[] {
-  const named = JSON.stringify(configuration).matchAll(/\{\{\s*row\.([^{}:]+?)\s*\}\}/g)
-  return [...new Set([...named].map(([, column = '']) => JSON.parse(`"${column}"`) as string))]
+  const named = variablesIn(configuration).filter(({ name, argument }) => {
+    return argument === undefined && name.startsWith('row.')
+  })
+  return [...new Set(named.map(({ name }) => name.slice(4)))]
+}
+
+type Named = { forEach: object | null; load: Pick<LoadRule, 'windows'> }
+
+/** Every column and window that a request may name, filled with anything: for looking at it before there are rows. */
+export function exampleRow(
+  configuration: HttpConfiguration,
+  { forEach, load }: Named,
+): ReadonlyMap<string, string> | undefined {
+  if (forEach === null && load.windows === undefined) return undefined
+  const columns = forEach === null ? [] : rowColumnsIn(configuration).map((column) => [column, 'x'] as const)
+  const days = load.windows === undefined ? [] : windowNames.map((name) => [name, '2026-01-31'] as const)
+  return new Map([...columns, ...days])
 }
 
 /** The names that a configuration needs. */
 export function namesIn(configuration: HttpConfiguration): string[] {
-  const text = JSON.stringify(configuration)
-  const named = [...text.matchAll(variable)].filter(([, kind]) => kind === 'var' || kind === 'secret')
-  return [...new Set(named.map(([, , name = '']) => name.trim()))]
+  const named = variablesIn(configuration).filter(({ name }) => name === 'var' || name === 'secret')
+  return [...new Set(named.map(({ argument = '' }) => argument))]
 }
 
 const oauthAddresses = ['token_url', 'authorization_url'] as const
@@ -52,9 +90,7 @@ export function fillVariables(
   const filler =
     ({ to }: Sending, write = (value: string) => value): Fill =>
     (text, field) =>
-      text.replaceAll(variable, (_, name: string, argument?: string) =>
-        write(valueOf(name, argument?.trim(), { at, lastValue, field, values, row, to })),
-      )
+      replaceVariables(text, (variable) => write(valueOf(variable, { at, lastValue, field, values, row, to })))
   const { headers, parameters, parameterGroups: groups, auth, body } = configuration
   const given = oauthAddresses.flatMap((name) => {
     const address = auth?.[name]
@@ -90,24 +126,24 @@ export function fillVariables(
 type Filler = (sending: Sending, write?: (value: string) => string) => Fill
 
 /**
- * What is filled into an address is a value in it, never a part of its structure. Only before its path may a variable be
+ * A value that is filled into an address is never a part of its structure. Only before its path may a variable be
  * the address itself (`{{var:base}}/orders`); a secret never is, it would be looked up by name and shown in errors.
  */
 function fillUrl(url: string, field: string, filler: Filler): string {
   const encoded = (text: string, origin: string) => filler({ to: [origin] }, encodeURIComponent)(text, field)
-  if (hasFixedOrigin(url)) return encoded(url, originOf(url.replaceAll(variable, 'x')))
+  if (hasFixedOrigin(url)) return encoded(url, originOf(replaceVariables(url, () => 'x')))
   const [head = ''] = /^(?:[^:/\\?#{}]*:[/\\]*)?(?:\{\{[^{}]*\}\}|[^/\\?#])*/.exec(url) ?? []
   if (/\{\{\s*row\./.test(head))
-    throw refusal(field, 'holds a value of a row before its path; rows do not say whom to call')
-  if (holdsSecretReference(head)) throw refusal(field, 'holds a secret before its path, where it would be shown')
+    throw invalidField(field, 'holds a value of a row before its path; rows do not say whom to call')
+  if (holdsSecretReference(head)) throw invalidField(field, 'holds a secret before its path, where it would be shown')
   const start = filler({ to: [] })(head, field)
   const rest = url.slice(head.length)
-  return start + encoded(rest, originOf(start + rest.replaceAll(variable, 'x')))
+  return start + encoded(rest, originOf(start + replaceVariables(rest, () => 'x')))
 }
 
 /** Whether scheme, host and port are the same whatever the variables are. */
 function hasFixedOrigin(url: string): boolean {
-  const [one, other] = ['x', 'y.z'].map((value) => url.replaceAll(variable, value))
+  const [one, other] = ['x', 'y.z'].map((value) => replaceVariables(url, () => value))
   if (one === undefined || other === undefined || one === other) return true
   // Schemes that are not the web's have no origin of their own: "null" is nobody's.
   return URL.canParse(one) && originOf(one) !== 'null' && originOf(one) === originOf(other)
@@ -120,7 +156,7 @@ function originOf(url: string): string {
 /** A secret in the configuration is bound to its address, which a variable could change behind its back. */
 function refuseOwnSecrets(configuration: HttpConfiguration): void {
   mapSecrets(configuration, ({ field }) => {
-    throw refusal(
+    throw invalidField(
       field,
       'is a secret, and the address is a variable: keep it as a secret of the project that names its origins, and write {{secret:name}}',
     )
@@ -216,9 +252,13 @@ type Reading = Sending & {
   row: Moment['row']
 }
 
-function valueOf(name: string, argument: string | undefined, reading: Reading): string {
+function valueOf({ name, argument }: Variable, reading: Reading): string {
   const { at, lastValue, field } = reading
   if (name.startsWith('row.')) return rowValue(name.slice(4), reading)
+  if (windowNames.some((each) => each === name)) {
+    const written = windowDay(name, argument, reading)
+    if (written !== null) return written
+  }
   if (name === 'last_value') {
     if (lastValue === null) throw noValueYet(field)
     const written = writtenAs(lastValue, argument)
@@ -232,18 +272,21 @@ function valueOf(name: string, argument: string | undefined, reading: Reading): 
   }
   if ((name === 'var' || name === 'secret') && argument !== undefined) return namedValue(name, argument, reading)
   const written = `{{${name}${argument === undefined ? '' : `:${argument}`}}}`
-  throw refusal(field, `holds ${written}, which is no variable; there are ${known}`)
+  throw invalidField(field, `holds ${written}, which is no variable; there are ${known}`)
 }
 
 function rowValue(column: string, { field, row }: Reading): string {
   if (row === undefined) {
-    throw refusal(field, `holds {{row.${column}}}, which only a connection with for_each knows; write a value instead`)
+    throw invalidField(
+      field,
+      `holds {{row.${column}}}, which only a connection with for_each knows; write a value instead`,
+    )
   }
   const value = row.get(column)
-  if (value === undefined) throw refusal(field, `holds {{row.${column}}}, and the other table has no such column`)
-  // Of all values these alone would change which address it is.
+  if (value === undefined) throw invalidField(field, `holds {{row.${column}}}, and the other table has no such column`)
+  // These values alone would change which address it is.
   if (field === 'url' && (value === '.' || value === '..' || value === '')) {
-    throw refusal(
+    throw invalidField(
       field,
       `holds {{row.${column}}}, which is ${JSON.stringify(value)} in a row; no address has such a part`,
     )
@@ -251,39 +294,41 @@ function rowValue(column: string, { field, row }: Reading): string {
   return value
 }
 
+/** The first day of a window, the day behind it, and its last day. */
+export const windowNames = ['window_start', 'window_end', 'window_last'] as const
+
+function windowDay(name: string, argument: string | undefined, { field, row }: Reading): string | null {
+  const day = row?.get(name)
+  if (day === undefined) {
+    throw invalidField(field, `holds {{${name}}}, which only a load with windows knows: give load.windows`)
+  }
+  return writtenAs({ type: 'DATE', value: day }, argument)
+}
+
 function namedValue(kind: 'var' | 'secret', name: string, { field, values, to }: Reading): string {
   const found = values.get(name)
   const word = kind === 'var' ? 'variable' : 'secret'
   if (found === undefined) {
-    throw refusal(field, `holds {{${kind}:${name}}}, and the project has no ${word} of this name`)
+    throw invalidField(field, `holds {{${kind}:${name}}}, and the project has no ${word} of this name`)
   }
   const { value, origins } = found
   if ((origins === null) !== (kind === 'var')) {
     const other = kind === 'var' ? 'secret' : 'var'
-    throw refusal(field, `holds {{${kind}:${name}}}, but ${name} is no ${word}; write {{${other}:${name}}}`)
+    throw invalidField(field, `holds {{${kind}:${name}}}, but ${name} is no ${word}; write {{${other}:${name}}}`)
   }
   const foreign = origins === null ? undefined : to.find((origin) => !origins.includes(origin))
   if (foreign !== undefined) {
-    throw refusal(field, `holds {{secret:${name}}}, which may not be sent to ${foreign}; its origins do not name it`)
+    throw invalidField(
+      field,
+      `holds {{secret:${name}}}, which may not be sent to ${foreign}; its origins do not name it`,
+    )
   }
   return value
 }
 
-function refusal(field: string, message: string): Failure {
-  return new Failure('invalid_request', {
-    reason: 'invalid_field',
-    message: `${field} ${message}.`,
-    details: [{ field, message }],
-  })
-}
-
 function noValueYet(field: string): Failure {
   const message = 'holds {{last_value}}, and the first load has none: give load.cursor.initial_value'
-  return new Failure('invalid_request', {
-    reason: 'invalid_field',
-    message: `${field} ${message}.`,
-    details: [{ field, message }],
-  })
+  return invalidField(field, message)
 }
 
 const hourMs = 3_600_000

@@ -1,15 +1,18 @@
 import type { HttpConfiguration } from '../../../api/connections.ts'
-import { Failure } from '../../failure.ts'
+import { type Failure, invalidField } from '../../failure.ts'
 import { mapSecrets, type SecretPlace } from './places.ts'
 import { decoded } from './texts.ts'
 
-/** What stands in the place of a secret in every stored request, answer, error and log line. */
+/** Three stars stand in the place of a secret in every stored request, answer, error and log line. */
 export const hidden = '***'
 
 /** A configuration as it may be stored, shown and logged. Names stay, secret values do not. */
 export function maskConfiguration(configuration: HttpConfiguration): HttpConfiguration {
   return mapSecrets(configuration, ({ written }) => (written === 'json' ? JSON.stringify(hidden) : hidden))
 }
+
+/** The addresses of the given and the stored request, with those of their APIs before them. */
+type Addresses = { given: string; stored: string | undefined }
 
 /**
  * Puts the stored secrets where a caller sent back the `***` they were shown. Each is bound to the address it was stored
@@ -19,6 +22,7 @@ export function maskConfiguration(configuration: HttpConfiguration): HttpConfigu
 export function restoreConfiguration(
   given: HttpConfiguration,
   stored: HttpConfiguration | undefined,
+  addresses: Addresses = { given: given.url, stored: stored?.url },
 ): HttpConfiguration {
   const secrets = new Map<string, { place: SecretPlace; value: unknown }>()
   if (stored !== undefined) mapSecrets(stored, (place, value) => (secrets.set(place.key, { place, value }), value))
@@ -31,7 +35,7 @@ export function restoreConfiguration(
     if (stored === undefined || known === undefined || holdsMask(secret) || !isMaskOf(text, secret)) {
       throw noneStored(place.field)
     }
-    if (!isBoundTo(place, given, stored)) throw addressChanged(place.field)
+    if (!isBoundTo(place, { given, stored, addresses })) throw addressChanged(place.field)
     // As it was written, or where one body is text and the other is not, as it is written here.
     const back = known.place.written === place.written ? known.value : written(place, secret)
     used.set(place.key, { field: place.field, value: back })
@@ -43,16 +47,18 @@ export function restoreConfiguration(
   return restored
 }
 
-function isBoundTo({ goesTo }: SecretPlace, given: HttpConfiguration, stored: HttpConfiguration): boolean {
+type Compared = { given: HttpConfiguration; stored: HttpConfiguration; addresses: Addresses }
+
+function isBoundTo({ goesTo }: SecretPlace, { given, stored, addresses }: Compared): boolean {
   const isSame = (left: unknown, right: unknown) => originOf(left) === originOf(right)
-  const isSameUrl = isSame(given.url, stored.url)
+  const isSameUrl = isSame(addresses.given, addresses.stored)
   if (goesTo === 'url') return isSameUrl
   const isSameTokenUrl = isSame(given.auth?.['token_url'], stored.auth?.['token_url'])
   // The token that the credentials buy is sent to the other address.
   return goesTo === 'token_url' ? isSameTokenUrl : isSameUrl && isSameTokenUrl
 }
 
-function originOf(url: unknown): unknown {
+export function originOf(url: unknown): unknown {
   return typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : url
 }
 
@@ -109,9 +115,5 @@ function noneStored(field: string): Failure {
 }
 
 function refusal(field: string, why: string): Failure {
-  return new Failure('invalid_request', {
-    reason: 'invalid_field',
-    message: `Give ${field} again: ${why}.`,
-    details: [{ field, message: `must be given again: ${why}` }],
-  })
+  return invalidField(field, `must be given again: ${why}`, { message: `Give ${field} again: ${why}.` })
 }

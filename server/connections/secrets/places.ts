@@ -11,7 +11,7 @@ export type SecretPlace = {
   key: string
   /** For words: `headers.X-Auth`. */
   field: string
-  /** Which address of the configuration it is sent to. What OAuth2 is asked with leads to both. */
+  /** Which address of the configuration it is sent to. What a token is asked for with leads to both. */
   goesTo: 'url' | 'token_url' | 'both'
   /** How the value is written there: as it is, encoded as in a query, or as JSON within a text. */
   written: 'plain' | 'encoded' | 'json'
@@ -102,17 +102,25 @@ function mapParameters(parameters: Parameters, within: string, visit: Visit): Pa
   })
 }
 
-/** Of `auth` only what says where a secret goes is shown; every value that could be one is not. */
-const openAuth = new Set(['in', 'prefix', 'scope', 'audience', 'client_auth'])
+/** Fields of `auth` that are shown: they say where a secret goes, and cannot be one. */
+const openAuth = new Set(
+  (
+    'in prefix scope audience client_auth body_type token_from token_path expires_path expires_unit lifetime_seconds ' +
+    'algorithm key_id issuer subject region service secret_encoding encoding template header timestamp ' +
+    'timestamp_header nonce_header format'
+  ).split(' '),
+)
 const isOAuthAddress = (name: string): name is 'token_url' | 'authorization_url' =>
   name === 'token_url' || name === 'authorization_url'
 
 function mapAuth(type: string, auth: Record<string, unknown>, visit: Visit): Record<string, unknown> {
-  const goesTo = type.startsWith('OAuth2 ') ? 'both' : 'url'
+  const isLogin = type === 'Login Request'
+  const goesTo = isLogin || type === 'Signed JWT' || type.startsWith('OAuth2 ') ? 'both' : 'url'
   return mapRecord(auth, (name, value) => {
     if (isOAuthAddress(name) && typeof value === 'string') return mapUrl(value, `auth.${name}`, visit)
-    if (openAuth.has(name) || (name === 'key' && 'value' in auth)) return value
+    if (openAuth.has(name) || (name === 'key' && (isLogin || 'value' in auth))) return value
     const place: SecretPlace = { key: `auth ${type} ${name}`, field: `auth.${name}`, goesTo, written: 'plain' }
+    if (name === 'body' && isLogin) return mapFields(value, isSecretField(value, []), { place, visit })
     if (name === 'parameters' && isRecord(value)) return mapAuthParameters(value, place, visit)
     return visit(place, value)
   })

@@ -15,7 +15,7 @@ export function urlSpans(url: string): SecretSpan[] {
     const [whole, name = ''] = part
     const start = part.index + whole.length
     if (part.index < end || !isSecretName(decoded(name))) continue
-    // What follows a `;` in the path ends where the path goes on; in a query everything up to `&` is the value.
+    // A value behind `;` in the path ends where the path goes on; in a query everything up to `&` is the value.
     end = start + url.slice(start).search(start < pathEnd ? /[;&/?#]|$/ : /[&#]|$/)
     if (end > start) found.push({ name: decoded(name), start, end })
   }
@@ -33,12 +33,15 @@ export function formSpans(text: string, isSecret: IsSecret): SecretSpan[] {
 
 /** The texts that a GraphQL document gives to arguments and fields with a secret name. */
 export function graphqlSpans(text: string): SecretSpan[] {
-  // Comments and texts without a name are read too, so that nothing inside them is taken for a name.
-  const tokens = /#[^\n]*|(?:([A-Za-z_]\w*)\s*:\s*)?("""(?:\\"""|[\s\S])*?"""|"[^"\\\n]*(?:\\.[^"\\\n]*)*")/g
+  // Comments and texts without a name are read too, so that nothing inside them is taken for a name. A text without an
+  // end reaches as far as it can: to look for another end from each of its quotes would take its length squared.
+  const value = String.raw`"""(?:\\"""|[\s\S])*?(?:"""|$)|"[^"\\\n]*(?:\\.[^"\\\n]*)*"?`
+  const tokens = new RegExp(String.raw`#[^\n]*|([A-Za-z_]\w*)(?:\s*:\s*(${value}))?|${value}`, 'g')
   return [...text.matchAll(tokens)].flatMap((part) => {
-    const [whole, name = '', value = ''] = part
+    const [whole, name = '', given = ''] = part
     const end = part.index + whole.length
-    return value !== '' && isSecretName(name) ? [{ name, start: end - value.length, end }] : []
+    const isText = given.length > 1 && given.endsWith('"')
+    return isText && isSecretName(name) ? [{ name, start: end - given.length, end }] : []
   })
 }
 
@@ -77,7 +80,7 @@ export function jsonSpans(text: string, isSecret: (pointer: string) => boolean):
       continue
     }
     if (secret === null && inside?.isList === true) path = `${inside.path}/${inside.count}`
-    // Of a name that comes twice only the last is in the parsed value; `key` may be the name of what stands beside it.
+    // A name that comes twice is in the parsed value once, the last; `key` may be the name of what stands beside it.
     const isNamed = inside?.isList === false && name !== 'key' && isSecretName(name)
     if (secret === null && (isNamed || isSecret(path))) secret = { start: token.index, depth: open.length }
     if (piece === '{' || piece === '[') open.push({ isList: piece === '[', count: 0, path })

@@ -1,58 +1,46 @@
+import type { Value } from '../../../api/wire-codec.ts'
+import type { datasource } from '../../../api/datasources.ts'
 import type { Transaction } from 'kysely'
 import type { ForEach, HttpConfiguration, Pagination } from '../../../api/connections.ts'
 import { recordAct, requireRole, resealColumn, type Caller, type Vault } from '../../access/index.ts'
-import { dataChanged, heldVersions, refuseInUse, type Catalogs, type DeployedQueries } from '../../data/index.ts'
-import { Failure } from '../../failure.ts'
+import {
+  dataChanged,
+  heldVersions,
+  refuseInUse,
+  type Catalogs,
+  type DeployedQueries,
+  type TableModels,
+} from '../../data/index.ts'
+import { Failure, invalidField } from '../../failure.ts'
 import { newId } from '../../ids.ts'
 import { nextRun, type JobRecord, type Jobs } from '../../jobs/index.ts'
 import {
-  isUniqueViolation,
-  pageAfter,
+  refuseTaken,
+  pageOf,
   requireRoomInProject,
   type Database,
-  type HeldBecause,
   type LoadRule,
   type Page,
   type Tables,
 } from '../../store/index.ts'
 import { buildRequest } from '../request/build-request.ts'
+import { apiNamed, openRequest, restoredRequest, selectRequests, type SharedApi } from './shared-apis.ts'
 import { namedValuesFor } from './named-values.ts'
-import { exampleRow } from '../load/fetch-children.ts'
 import { checkPagination } from '../request/pages.ts'
+import { withApi } from '../request/with-api.ts'
 import { startOf } from '../request/last-value.ts'
-import { fillVariables, holdsLastValue } from '../request/variables.ts'
-import { openConfiguration, storeConfiguration } from './stored-configuration.ts'
+import { exampleRow, fillVariables, holdsLastValue } from '../request/variables.ts'
+import { storeConfiguration } from './stored-configuration.ts'
 import { maskConfiguration, restoreConfiguration } from '../secrets/mask.ts'
 import { firstFree, refuseReserved, tableNameFor } from './table-name.ts'
 import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 import { recordSourceAct } from './source-acts.ts'
 
-export type Datasource = {
-  id: string
-  name: string
-  kind: SourceKind
-  tableName: string
-  status: 'new' | 'ready' | 'held' | 'failed'
-  /** The newest version of its data, where it waits for its author. */
-  held: { version: number; heldBecause: HeldBecause; createdAt: Date } | null
-  /** The request configuration with `***` for every secret. */
-  config: Record<string, unknown> | null
-  pagination: Record<string, unknown> | null
-  forEach: Record<string, unknown> | null
-  load: LoadRule
-  schedule: string | null
-  scheduleTimeZone: string
-  nextRefreshAt: Date | null
-  keepVersions: number
-  tags: string[]
-  refreshedAt: Date | null
-  lastError: { code: string; message: string } | null
-  createdAt: Date
-}
+export type Datasource = Value<typeof datasource>
 
-/** Where its data comes from: an API that is called, or files that people send. */
-export type SourceKind = 'http_api' | 'file'
+/** Where its data comes from: an API that is called, files that people send, or a statement over other tables. */
+export type SourceKind = 'http_api' | 'file' | 'model'
 
 export type DatasourceChanges = {
   name?: string | undefined
@@ -73,15 +61,16 @@ type NewDatasource = DatasourceChanges & {
   tableName?: string | undefined
 }
 
-type SourceApp = { store: Database; now: Clock; vault: Vault; config: Pick<Config, 'limits'> }
+export type SourceApp = { store: Database; now: Clock; vault: Vault; config: Pick<Config, 'limits'> }
 
 export async function createDatasource(app: SourceApp, caller: Caller, input: NewDatasource): Promise<Datasource> {
   await requireRole(app, caller, input.projectId, 'editor')
-  if (input.kind === 'file') refuseRequest(input)
+  if (input.kind !== undefined && input.kind !== 'http_api') refuseRequest(input, input.kind)
   // Three stars in a new one stand for nothing.
   const config = input.config === undefined ? undefined : restoreConfiguration(input.config, undefined)
   const id = newId('datasource')
-  await checkRequest(app, { ...input, config })
+  const api = config === undefined ? null : await apiNamed(app, input.projectId, config)
+  await checkRequest(app, { ...input, config, api })
   await app.store.db
     .transaction()
     .execute((transaction) => insertDatasource(app, transaction, caller, { ...input, config, id }))
@@ -102,9 +91,11 @@ export async function insertDatasource(
     most: app.config.limits.datasourcesPerProject,
     what: 'Datasources of a project are',
   })
+  // Another act may delete it meanwhile.
+  if (input.config !== undefined) await apiNamed({ ...app, store: { db: transaction } }, input.projectId, input.config)
   const tableName = input.tableName ?? (await freeTableName(transaction, input.projectId, input.name))
-  try {
-    await transaction
+  await refuseTaken(
+    transaction
       .insertInto('datasources')
       .values({
         id: input.id,
@@ -114,12 +105,10 @@ export async function insertDatasource(
         tableName,
         ...columnsOf(app, input),
       })
-      .execute()
-  } catch (error) {
-    if (!isUniqueViolation(error, 'datasources_project_id_table_name_key')) throw error
-    const message = `The project has a table ${tableName} already. Choose another table_name.`
-    throw new Failure('conflict', { reason: 'name_taken', message, cause: error })
-  }
+      .execute(),
+    'datasources_project_id_table_name_key',
+    `The project has a table ${tableName} already. Choose another table_name.`,
+  )
   await recordAct(transaction, caller, {
     action: 'datasource.created',
     target: input.id,
@@ -134,16 +123,7 @@ export async function listDatasources(
   input: { projectId: string; limit: number; cursor?: string | undefined },
 ): Promise<Page<Datasource>> {
   await requireRole(app, caller, input.projectId, 'viewer')
-  const page = await pageAfter(
-    (after, limit) =>
-      selectDatasources(app, input.projectId)
-        .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))
-        .orderBy('id')
-        .limit(limit)
-        .execute(),
-    input,
-    (datasource) => datasource.id,
-  )
+  const page = await pageOf(selectDatasources(app, input.projectId), input, 'id')
   const held = page.items.length === 0 ? new Map() : await heldVersions(app.store, input.projectId)
   return { ...page, items: page.items.map((row) => withStatus(row, held.get(row.id) ?? null)) }
 }
@@ -159,49 +139,71 @@ export async function findDatasource(
   return withStatus(row, (await heldVersions(app.store, input.projectId)).get(row.id) ?? null)
 }
 
+/** Several by their ids, for a room that knows who asks. */
+export async function readDatasources(
+  app: { store: Database },
+  projectId: string,
+  ids: string[],
+): Promise<Map<string, Datasource>> {
+  if (ids.length === 0) return new Map()
+  const rows = await selectDatasources(app, projectId).where('id', 'in', ids).execute()
+  const held = await heldVersions(app.store, projectId)
+  return new Map(rows.map((row) => [row.id, withStatus(row, held.get(row.id) ?? null)]))
+}
+
 export async function updateDatasource(
   app: SourceApp,
   caller: Caller,
   input: DatasourceChanges & { projectId: string; datasourceId: string },
 ): Promise<Datasource> {
   await requireRole(app, caller, input.projectId, 'editor')
-  await app.store.db.transaction().execute(async (transaction) => {
-    const before = await transaction
-      .selectFrom('datasources')
-      .select(['kind', 'sealedSecrets', 'forEach', 'schedule', 'scheduleTimeZone', 'load'])
-      .where('projectId', '=', input.projectId)
-      .where('id', '=', input.datasourceId)
-      .forUpdate()
-      .executeTakeFirst()
-    if (before === undefined) throw noDatasource(input.datasourceId)
-    if (before.kind === 'file') refuseRequest(input)
-    const stored = before.sealedSecrets === null ? undefined : openConfiguration(app.vault, before.sealedSecrets)
-    const config = input.config === undefined ? undefined : restoreConfiguration(input.config, stored)
-    const forEach = input.forEach === undefined ? (before.forEach as ForEach | null) : input.forEach
-    const within = { ...app, store: { db: transaction } }
-    await checkRequest(within, { ...input, config: config ?? stored, forEach, load: input.load ?? before.load })
-    const changes = {
-      ...input,
-      config,
-      schedule: input.schedule === undefined ? before.schedule : input.schedule,
-      scheduleTimeZone: input.scheduleTimeZone ?? before.scheduleTimeZone,
-    }
-    await transaction
-      .updateTable('datasources')
-      .set({ ...(input.name !== undefined && { name: input.name }), ...columnsOf(app, changes) })
-      .where('id', '=', input.datasourceId)
-      .execute()
-    const { projectId, datasourceId, ...given } = input
-    const changed = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]))
-    const details = { changed }
-    await recordSourceAct(transaction, caller, { action: 'datasource.updated', projectId, datasourceId, details })
-  })
+  await app.store.db.transaction().execute((transaction) => changeDatasource(app, transaction, caller, input))
   return findDatasource(app, caller, input)
+}
+
+/** Within the transaction of the act that changes it; returns how its data came before. */
+export async function changeDatasource(
+  app: SourceApp,
+  transaction: Transaction<Tables>,
+  caller: Caller,
+  input: DatasourceChanges & { projectId: string; datasourceId: string },
+): Promise<{ load: LoadRule }> {
+  const before = await selectRequests(transaction)
+    .select(['kind', 'forEach', 'schedule', 'scheduleTimeZone', 'load'])
+    .where('datasources.projectId', '=', input.projectId)
+    .where('datasources.id', '=', input.datasourceId)
+    .forUpdate('datasources')
+    .executeTakeFirst()
+  if (before === undefined) throw noDatasource(input.datasourceId)
+  if (before.kind !== 'http_api') refuseRequest(input, before.kind)
+  const within = { ...app, store: { db: transaction } }
+  const known = openRequest(app.vault, before)
+  const stored = known.configuration
+  const api = input.config === undefined ? known.api : await apiNamed(within, input.projectId, input.config)
+  const config = input.config && restoredRequest({ configuration: input.config, api }, known)
+  const forEach = input.forEach === undefined ? (before.forEach as ForEach | null) : input.forEach
+  await checkRequest(within, { ...input, config: config ?? stored, api, forEach, load: input.load ?? before.load })
+  const changes = {
+    ...input,
+    config,
+    schedule: input.schedule === undefined ? before.schedule : input.schedule,
+    scheduleTimeZone: input.scheduleTimeZone ?? before.scheduleTimeZone,
+  }
+  await transaction
+    .updateTable('datasources')
+    .set({ ...(input.name !== undefined && { name: input.name }), ...columnsOf(app, changes) })
+    .where('id', '=', input.datasourceId)
+    .execute()
+  const { projectId, datasourceId, ...given } = input
+  const changed = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]))
+  const details = { changed }
+  await recordSourceAct(transaction, caller, { action: 'datasource.updated', projectId, datasourceId, details })
+  return before
 }
 
 /** With every version of its data. */
 export async function deleteDatasource(
-  app: { store: Database; catalogs: Catalogs; deployments: DeployedQueries },
+  app: { store: Database; catalogs: Catalogs; deployments: DeployedQueries; models: TableModels },
   caller: Caller,
   input: { projectId: string; datasourceId: string },
 ): Promise<void> {
@@ -238,43 +240,58 @@ export async function refreshDatasource(
 ): Promise<JobRecord> {
   await requireRole(app, caller, input.projectId, 'editor')
   const { db } = app.store
-  return db.transaction().execute(async (transaction) => {
-    const source = await transaction
-      .selectFrom('datasources')
-      .select(['kind', 'sealedSecrets'])
-      .where('projectId', '=', input.projectId)
-      .where('id', '=', input.datasourceId)
-      .forUpdate()
-      .executeTakeFirst()
-    if (source === undefined) throw noDatasource(input.datasourceId)
-    if (source.kind === 'file') throw takesFiles()
-    if (source.sealedSecrets === null) {
-      throw new Failure('invalid_request', {
-        reason: 'invalid_field',
-        message: 'This datasource has no configuration yet. Give it one, or execute a request for it.',
-      })
-    }
-    const refresh = { jobType: 'refresh_datasource', sourceId: input.datasourceId }
-    const work = input.full === true ? { full: true } : {}
-    for (const known of [{ full: true }, work]) {
-      const waiting = await app.jobs.findQueued(transaction, { ...refresh, input: known })
-      if (waiting !== undefined) return waiting
-    }
-    const job = await app.jobs.enqueue(transaction, {
-      projectId: input.projectId,
-      ...refresh,
-      source: 'datasource',
-      sourceEventType: 'http_api',
-      input: work,
+  return db.transaction().execute((transaction) => queueRefresh(app, transaction, caller, input))
+}
+
+/** Within the transaction of the act that asks for it. */
+export async function queueRefresh(
+  { jobs }: { jobs: Jobs },
+  transaction: Transaction<Tables>,
+  caller: Caller,
+  input: { projectId: string; datasourceId: string; full?: boolean },
+): Promise<JobRecord> {
+  const source = await transaction
+    .selectFrom('datasources')
+    .select(['kind', 'sealedSecrets'])
+    .where('projectId', '=', input.projectId)
+    .where('id', '=', input.datasourceId)
+    .forUpdate()
+    .executeTakeFirst()
+  if (source === undefined) throw noDatasource(input.datasourceId)
+  if (source.kind === 'file') throw takesFiles()
+  if (source.kind === 'http_api' && source.sealedSecrets === null) {
+    throw new Failure('invalid_request', {
+      reason: 'invalid_field',
+      message: 'This datasource has no configuration yet. Give it one, or execute a request for it.',
     })
-    await recordSourceAct(transaction, caller, {
-      action: 'datasource.refresh_queued',
-      projectId: input.projectId,
-      datasourceId: input.datasourceId,
-      details: { job_id: job.id },
-    })
-    return job
+  }
+  const refresh = { jobType: jobOf(source.kind), sourceId: input.datasourceId }
+  // A rebuild that a change caused may find nothing to do: one that is asked for is another.
+  const asked = source.kind === 'model' ? { asked: true } : {}
+  const work = input.full === true ? { full: true } : asked
+  for (const known of [{ full: true }, work]) {
+    const waiting = await jobs.findQueued(transaction, { ...refresh, input: known })
+    if (waiting !== undefined) return waiting
+  }
+  const job = await jobs.enqueue(transaction, {
+    projectId: input.projectId,
+    ...refresh,
+    source: 'datasource',
+    sourceEventType: 'http_api',
+    input: work,
   })
+  await recordSourceAct(transaction, caller, {
+    action: 'datasource.refresh_queued',
+    projectId: input.projectId,
+    datasourceId: input.datasourceId,
+    details: { job_id: job.id },
+  })
+  return job
+}
+
+/** The job that brings a source its next version. */
+export function jobOf(kind: SourceKind): string {
+  return kind === 'model' ? 'rebuild_model' : 'refresh_datasource'
 }
 
 function columnsOf(app: { vault: Vault; now: Clock }, changes: DatasourceChanges) {
@@ -300,19 +317,24 @@ async function checkRequest(
   app: Pick<SourceApp, 'now' | 'vault'> & { store: Pick<Database, 'db'> },
   {
     projectId,
-    config,
+    config: own,
+    api,
     forEach = null,
     load = { mode: 'replace' },
-  }: Pick<DatasourceChanges, 'config' | 'forEach' | 'load'> & { projectId: string },
+  }: Pick<DatasourceChanges, 'config' | 'forEach' | 'load'> & { projectId: string; api: SharedApi | null },
 ): Promise<void> {
-  if (config === undefined) return
+  if (own === undefined) return
+  const config = withApi(own, api?.configuration ?? null)
   if (load.cursor === undefined && holdsLastValue(config)) {
     const message = 'holds {{last_value}}: say in load.cursor.field of which column'
     const details = [{ field: 'config', message }]
     throw new Failure('invalid_request', { reason: 'invalid_field', message: `config ${message}.`, details })
   }
   const values = await namedValuesFor(app, projectId, config)
-  const row = forEach === null ? undefined : exampleRow(config)
+  if (forEach !== null && load.windows !== undefined) {
+    throw invalidField('load.windows', 'cannot be with for_each: give the span of days as parameters')
+  }
+  const row = exampleRow(config, { forEach, load })
   buildRequest(fillVariables(config, { at: new Date(app.now()), values, row, lastValue: startOf(load, null) }))
 }
 
@@ -352,7 +374,7 @@ function selectDatasources(app: { store: Database }, projectId: string) {
 function withStatus(row: Omit<Datasource, 'status' | 'held'>, held: Datasource['held']): Datasource {
   const good = held !== null ? 'held' : row.refreshedAt !== null ? 'ready' : 'new'
   const status = row.lastError !== null ? 'failed' : good
-  // What was stored by an earlier version is masked by today's rules, also before housekeeping has come to it.
+  // A configuration of an earlier version is masked by today's rules, also before housekeeping has come to it.
   return {
     ...row,
     status,
@@ -361,12 +383,16 @@ function withStatus(row: Omit<Datasource, 'status' | 'held'>, held: Datasource['
   }
 }
 
-/** What only makes sense where something is called. */
-function refuseRequest({ config, pagination, forEach, schedule }: DatasourceChanges): void {
-  const given = { config, pagination, for_each: forEach, schedule }
+/** Refuses settings that only make sense where something is called. */
+function refuseRequest(
+  { config, pagination, forEach, schedule }: DatasourceChanges,
+  kind: Exclude<SourceKind, 'http_api'>,
+): void {
+  const given = { config, pagination, for_each: forEach, ...(kind === 'file' && { schedule }) }
   const [field] = Object.entries(given).find(([, value]) => value !== undefined && value !== null) ?? []
   if (field === undefined) return
-  const message = 'is for datasources of the kind http_api; this one takes files'
+  const what = kind === 'file' ? 'this one takes files' : 'this one is a model'
+  const message = `is for datasources of the kind http_api; ${what}`
   const details = [{ field, message }]
   throw new Failure('invalid_request', { reason: 'invalid_field', message: `${field} ${message}.`, details })
 }
@@ -377,6 +403,14 @@ export function takesFiles(): Failure {
     reason: 'invalid_field',
     message:
       'This datasource takes files: send one to POST /v1/projects/{project_id}/datasources/{datasource_id}/files.',
+  })
+}
+
+/** Its rows come from other tables. */
+export function isBuilt(): Failure {
+  return new Failure('invalid_request', {
+    reason: 'invalid_field',
+    message: 'This is a model: its rows are built from other tables. Rebuild it, or change its SQL.',
   })
 }
 

@@ -1,7 +1,8 @@
 import type { ForEach, HttpConfiguration, Pagination } from '../../../api/connections.ts'
 import type { Vault } from '../../access/index.ts'
 import type { Clock } from '../../clock.ts'
-import type { Catalogs, TableBuilder } from '../../data/index.ts'
+import type { Catalogs } from '../../data/index.ts'
+import type { TableBuilder } from '../../engine/index.ts'
 import type { ColumnRule, DataCheck, Database, LoadRule } from '../../store/index.ts'
 import type { SourceKind } from './datasources.ts'
 import { failedOnRows, type FailedCheck } from './judge-version.ts'
@@ -57,7 +58,7 @@ export async function readAuthoredSources(
   }))
 }
 
-/** What changes the rules about columns from some to others. */
+/** Changes that make the rules about columns others. */
 export function ruleChanges(before: ColumnRule[], after: ColumnRule[]): ColumnChange[] {
   const named = new Set(after.map(({ sourceKey }) => sourceKey))
   const gone = before.filter(({ sourceKey }) => !named.has(sourceKey)).map(({ sourceKey }) => ({ sourceKey }))
@@ -70,7 +71,7 @@ export function ruleChanges(before: ColumnRule[], after: ColumnRule[]): ColumnCh
   }))
 }
 
-/** What of some checks the data that serves now does not pass; nothing where there is none. */
+/** Checks that the data that serves now does not pass; none where there is no data. */
 export async function checkServedData(
   app: { builder: TableBuilder; catalogs: Catalogs; now: Clock },
   { projectId, tableName, checks }: { projectId: string; tableName: string; checks: DataCheck[] },

@@ -1,16 +1,9 @@
-import type {
-  CallLimits,
-  Catalogs,
-  Converted,
-  LiveData,
-  PartedTable,
-  QueryEngine,
-  QueryGate,
-  StoredFile,
-  TableBuilder,
-} from '../../data/index.ts'
+import type { CallLimits, Converted, PartedTable, QueryEngine, TableBuilder } from '../../engine/index.ts'
+import type { Catalogs, LiveData, QueryGate } from '../../data/index.ts'
+import { Failure } from '../../failure.ts'
+import type { StoredFile } from '../../files/index.ts'
 import type { Clock } from '../../clock.ts'
-import type { ColumnRecord, DataCheck, HeldBecause } from '../../store/index.ts'
+import type { ColumnRecord, DataCheck, HeldBecause, LoadWarning } from '../../store/index.ts'
 import { sqlName } from '../request/sql-name.ts'
 import type { TableRules } from './table-rules.ts'
 
@@ -24,9 +17,13 @@ export type Arrival = {
   /** The table with them. */
   columns: ColumnRecord[]
   rowCount: number
-  /** Where it has more rows than came. */
+  /** Whole table, where it has more rows than came. */
   whole: PartedTable | null
   requestHash: string
+  /** Why it cannot be shown to be whole. */
+  warnings: LoadWarning[]
+  /** The next load would bring some of its rows again, and nothing tells them apart. */
+  repeats: boolean
   live: LiveData | null
   /** The version that the rows join; null where they take its place. */
   base: LiveData | null
@@ -36,10 +33,11 @@ export type Arrival = {
 
 type Parts = { engine: QueryEngine; builder: TableBuilder; catalogs: Catalogs; queryGate: QueryGate; now: Clock }
 
-/** Whether data may serve, or why it has to wait for its author. The first reason that is found is told. */
+/** Reason why data has to wait for its author, the first that is found; null where it may serve. */
 export async function judgeVersion(app: Parts, arrival: Arrival): Promise<HeldBecause | null> {
   return (
     errorObject(arrival) ??
+    incomplete(arrival) ??
     mismatch(arrival) ??
     (await failedChecks(app, arrival)) ??
     (arrival.rules.onBreaking === 'serve' ? null : await brokenQueries(app, arrival))
@@ -68,6 +66,41 @@ export function errorObject({
     reason: 'error_object',
     message: `The API answered with one object (${keys.slice(0, 5).join(', ')}) where it had rows before. The last good version serves.`,
   }
+}
+
+/** Data that is not whole, where rows of the version before would be gone with it. */
+function incomplete({ warnings, repeats, live, base, requestHash }: Arrival): HeldBecause | null {
+  const isInPlace = base === null && live !== null && live.requestHash === requestHash
+  const why = warnings.filter(({ code, received }) => {
+    if (code === 'rows_dropped' || (repeats && code !== 'rows_moved')) return true
+    if (!isInPlace || code === 'rows_moved') return false
+    // Errors that the version before has as well are how this API is.
+    if (code === 'upstream_errors') return !live.warnings.some((each) => each.code === code)
+    return received < live.rowCount
+  })
+  if (why.length === 0) return null
+  const message = `${why.map((each) => each.message).join(' ')} The last good version serves.`
+  return { reason: 'incomplete', message }
+}
+
+/** A load in place of the table that brings less than half of it, where its author has not said what is too few. */
+export function droppedRows({
+  rowCount,
+  live,
+  base,
+  requestHash,
+  rules,
+}: Pick<Arrival, 'rowCount' | 'live' | 'base' | 'requestHash' | 'rules'>): LoadWarning[] {
+  if (live === null || base !== null || live.requestHash !== requestHash || rowCount * 2 >= live.rowCount) return []
+  if (rules.checks.some(({ type }) => type === 'row_count_share')) return []
+  const message = `${rowCount} ${rowCount === 1 ? 'row' : 'rows'} came where the version before has ${live.rowCount}.`
+  return [{ code: 'rows_dropped', message, expected: live.rowCount, received: rowCount }]
+}
+
+/** One object that says what went wrong is no row to join others. */
+export function refuseErrorObject(arrival: Parameters<typeof errorObject>[0]): void {
+  const found = errorObject(arrival)
+  if (found !== null) throw new Failure('upstream_error', { reason: 'not_tabular', message: found.message })
 }
 
 function mismatch({ converted: { mismatches }, rules }: Arrival): HeldBecause | null {

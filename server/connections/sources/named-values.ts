@@ -1,32 +1,18 @@
+import type { Value } from '../../../api/wire-codec.ts'
+import type { variable } from '../../../api/variables.ts'
 import type { Kysely, Transaction } from 'kysely'
 import type { HttpConfiguration } from '../../../api/connections.ts'
 import { recordAct, requireRole, resealColumn, type Caller, type Vault } from '../../access/index.ts'
 import type { Config } from '../../config.ts'
-import { Failure } from '../../failure.ts'
+import { Failure, invalidField } from '../../failure.ts'
 import { newId } from '../../ids.ts'
 import { hasEnvironment } from '../../projects/index.ts'
-import {
-  isUniqueViolation,
-  pageAfter,
-  requireRoomInProject,
-  type Database,
-  type Page,
-  type Tables,
-} from '../../store/index.ts'
-import { openConfiguration } from './stored-configuration.ts'
+import { refuseTaken, pageOf, requireRoomInProject, type Database, type Page, type Tables } from '../../store/index.ts'
+import { withApi } from '../request/with-api.ts'
+import { openRequest, readSharedApis, selectRequests } from './shared-apis.ts'
 import { namesIn, type NamedValue, type NamedValues } from '../request/variables.ts'
 
-export type Variable = {
-  id: string
-  name: string
-  environment: string | null
-  secret: boolean
-  /** Null for a secret: it is never shown again. */
-  value: string | null
-  origins: string[]
-  createdAt: Date
-  updatedAt: Date
-}
+export type Variable = Value<typeof variable>
 
 type VariableApp = { store: Database; vault: Vault; config: Pick<Config, 'limits'> }
 type VariableKey = { projectId: string; variableId: string }
@@ -49,8 +35,8 @@ export async function createVariable(
   await requireEnvironment(app, projectId, environment)
   const origins = readOrigins(input.origins ?? [], secret)
   const id = newId('variable')
-  try {
-    await app.store.db.transaction().execute(async (transaction) => {
+  await refuseTaken(
+    app.store.db.transaction().execute(async (transaction) => {
       await requireRoomInProject(transaction, {
         projectId,
         table: 'variables',
@@ -68,12 +54,10 @@ export async function createVariable(
         projectId,
         details: { name, environment, secret },
       })
-    })
-  } catch (error) {
-    if (!isUniqueViolation(error, 'variables_name')) throw error
-    const message = `There is a variable or secret ${name} already. Change that one, or choose another name.`
-    throw new Failure('conflict', { reason: 'name_taken', message, cause: error })
-  }
+    }),
+    'variables_name',
+    `There is a variable or secret ${name} already. Change that one, or choose another name.`,
+  )
   return findVariable(app, { projectId, variableId: id })
 }
 
@@ -83,16 +67,7 @@ export async function listVariables(
   input: { projectId: string; limit: number; cursor?: string | undefined },
 ): Promise<Page<Variable>> {
   await requireRole(app, caller, input.projectId, 'viewer')
-  const page = await pageAfter(
-    (after, limit) =>
-      select(app.store.db, input.projectId)
-        .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))
-        .orderBy('id')
-        .limit(limit)
-        .execute(),
-    input,
-    ({ id }) => id,
-  )
+  const page = await pageOf(select(app.store.db, input.projectId), input, 'id')
   return { ...page, items: page.items.map(shown) }
 }
 
@@ -113,7 +88,7 @@ export async function updateVariable(
     const secret = before.value === null
     const origins = input.origins === undefined ? before.origins : readOrigins(input.origins, secret)
     if (value === undefined && origins.some((origin) => !before.origins.includes(origin))) {
-      throw refusal('value', 'must be given again: a stored secret is sent only to the origins it was stored for')
+      throw invalidField('value', 'must be given again: a stored secret is sent only to the origins it was stored for')
     }
     const kept = value === undefined ? {} : secret ? { sealedValue: app.vault.seal(value) } : { value }
     await transaction
@@ -144,7 +119,7 @@ export async function deleteVariable(app: VariableApp, caller: Caller, input: Va
   })
 }
 
-/** What the names of a configuration stand for, where it is used. */
+/** Values of the names in a configuration, where it is used. */
 export async function namedValuesFor(
   app: { store: Pick<Database, 'db'>; vault: Vault },
   projectId: string | undefined,
@@ -154,7 +129,7 @@ export async function namedValuesFor(
   const { environment = null } = configuration
   if (projectId === undefined) {
     if (names.length === 0 && environment === null) return new Map()
-    throw refusal('project_id', 'is required for variables and secrets of a project')
+    throw invalidField('project_id', 'is required for variables and secrets of a project')
   }
   await requireEnvironment(app, projectId, environment)
   if (names.length === 0) return new Map()
@@ -197,18 +172,18 @@ async function requireEnvironment(
   environment: string | null,
 ): Promise<void> {
   if (environment === null || (await hasEnvironment(store, { projectId, environment }))) return
-  throw refusal('environment', `names ${environment}, which the project does not have`)
+  throw invalidField('environment', `names ${environment}, which the project does not have`)
 }
 
 function readOrigins(given: string[], secret: boolean): string[] {
-  if (!secret && given.length > 0) throw refusal('origins', 'are for secrets; a variable can be sent anywhere')
+  if (!secret && given.length > 0) throw invalidField('origins', 'are for secrets; a variable can be sent anywhere')
   if (secret && given.length === 0) {
-    throw refusal('origins', 'are required for a secret: where it may be sent, such as https://api.example')
+    throw invalidField('origins', 'are required for a secret: where it may be sent, such as https://api.example')
   }
   const read = given.map((text) => {
     const isWeb = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
     const isOrigin = isWeb && new URL(text).href === `${new URL(text).origin}/`
-    if (!isOrigin) throw refusal('origins', `hold ${text}, which is no origin such as https://api.example`)
+    if (!isOrigin) throw invalidField('origins', `hold ${text}, which is no origin such as https://api.example`)
     return new URL(text).origin
   })
   return [...new Set(read)]
@@ -219,15 +194,20 @@ type Gone = { projectId: string; name: string; environment: string | null }
 /** A refresh that finds nothing under the name fails in the night; whoever deletes it is here now. */
 async function refuseNamed(app: VariableApp, transaction: Transaction<Tables>, gone: Gone): Promise<void> {
   const rest = await select(transaction, gone.projectId).where('name', '=', gone.name).execute()
-  const sources = await transaction
-    .selectFrom('datasources')
-    .select(['name', 'sealedSecrets'])
-    .where('projectId', '=', gone.projectId)
-    .where('sealedSecrets', 'is not', null)
+  const sources = await selectRequests(transaction)
+    .select('datasources.name')
+    .where('datasources.projectId', '=', gone.projectId)
+    .where('datasources.sealedSecrets', 'is not', null)
     .execute()
-  const users = sources.filter(({ sealedSecrets }) => {
-    const configuration = sealedSecrets === null ? null : openConfiguration(app.vault, sealedSecrets)
-    if (configuration === null || !namesIn(configuration).includes(gone.name)) return false
+  const requests = sources.flatMap(({ name, ...row }) => {
+    const { configuration, api } = openRequest(app.vault, row)
+    return configuration === undefined
+      ? []
+      : [{ name, configuration: withApi(configuration, api?.configuration ?? null) }]
+  })
+  const apis = await readSharedApis({ ...app, store: { db: transaction } }, gone.projectId)
+  const users = [...requests, ...apis].filter(({ configuration }) => {
+    if (!namesIn(configuration).includes(gone.name)) return false
     const { environment = null } = configuration
     return !rest.some((other) => other.environment === null || other.environment === environment)
   })
@@ -235,14 +215,6 @@ async function refuseNamed(app: VariableApp, transaction: Transaction<Tables>, g
   const names = users.slice(0, 5).map(({ name }) => name)
   const message = `${gone.name} is used by ${names.join(', ')}${users.length > 5 ? ' and others' : ''}. Change them first.`
   throw new Failure('conflict', { reason: 'in_use', message })
-}
-
-function refusal(field: string, message: string): Failure {
-  return new Failure('invalid_request', {
-    reason: 'invalid_field',
-    message: `${field} ${message}.`,
-    details: [{ field, message }],
-  })
 }
 
 function noVariable(variableId: string): Failure {

@@ -2,6 +2,7 @@ import { nextRun, type Jobs } from '../../jobs/index.ts'
 import type { Observe } from '../../observe.ts'
 import type { Database } from '../../store/index.ts'
 import type { Clock } from '../../clock.ts'
+import { jobOf } from './datasources.ts'
 
 const maxPerTick = 100
 
@@ -19,17 +20,17 @@ export async function runDueSchedules(app: {
   await app.store.db.transaction().execute(async (transaction) => {
     const due = await transaction
       .selectFrom('datasources')
-      .select(['id', 'projectId', 'schedule', 'scheduleTimeZone'])
+      .select(['id', 'kind', 'projectId', 'schedule', 'scheduleTimeZone'])
       .where('nextRefreshAt', '<=', at)
       .orderBy('nextRefreshAt')
       .limit(maxPerTick)
       .forUpdate()
       .skipLocked()
       .execute()
-    for (const { id, projectId, schedule, scheduleTimeZone: timeZone } of due) {
+    for (const { id, kind, projectId, schedule, scheduleTimeZone: timeZone } of due) {
       const next = schedule === null ? null : nextOrNone(schedule, timeZone, at, app.observe)
       await transaction.updateTable('datasources').set({ nextRefreshAt: next }).where('id', '=', id).execute()
-      const refresh = { jobType: 'refresh_datasource', sourceId: id }
+      const refresh = { jobType: jobOf(kind), sourceId: id }
       if (next === null || (await app.jobs.isUnfinished(transaction, refresh))) continue
       await app.jobs.enqueue(transaction, { ...refresh, projectId, source: 'datasource', sourceEventType: 'schedule' })
     }

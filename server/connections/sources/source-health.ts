@@ -1,11 +1,12 @@
 import { heldVersions, liveTables } from '../../data/index.ts'
 import type { Database } from '../../store/index.ts'
+import type { SourceKind } from './datasources.ts'
 
 /** How the last fetch of a source went, and what it left. */
 export type SourceHealth = {
   id: string
   name: string
-  kind: 'http_api' | 'file'
+  kind: SourceKind
   table: string
   tags: string[]
   schedule: string | null
@@ -16,12 +17,12 @@ export type SourceHealth = {
   held: string | null
   /** When it was last asked with success, whether or not anything was new. */
   freshAt: Date | null
-  /** Of the data that serves; null where there is none. */
+  /** Rows of the data that serves; null where there is none. */
   rows: number | null
   asOf: Date | null
 }
 
-/** Of every source of a project, by name. */
+/** Every source of a project, by name. */
 export async function readSourceHealth(store: Pick<Database, 'db'>, projectId: string): Promise<SourceHealth[]> {
   const sources = await store.db
     .selectFrom('datasources')

@@ -16,7 +16,7 @@ export function openConfiguration(vault: Vault, sealed: Buffer): HttpConfigurati
 
 const maskedAtOnce = 500
 
-/** What an earlier version stored readable is masked by today's rules; the sealed copy has all of it. */
+/** Configurations that an earlier version stored readable are masked by today's rules; the sealed copy has all. */
 export async function maskStoredConfigurations(app: { store: Database }): Promise<void> {
   const { db, pool } = app.store
   const rows = db.selectFrom('datasources').select(['id', 'config']).where('config', 'is not', null)

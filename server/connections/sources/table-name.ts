@@ -1,4 +1,4 @@
-import { Failure } from '../../failure.ts'
+import { invalidField } from '../../failure.ts'
 
 /** Words that SQL would not read as the name of a table. */
 const reserved = new Set(
@@ -39,5 +39,5 @@ export function firstFree(name: string, taken: ReadonlySet<string>): string {
 export function refuseReserved(name: string): void {
   if (!reserved.has(name)) return
   const message = `is a word of SQL; perhaps ${name}_data`
-  throw new Failure('invalid_request', { reason: 'invalid_field', details: [{ field: 'table_name', message }] })
+  throw invalidField('table_name', message)
 }

@@ -4,31 +4,17 @@ import { readFreshness } from './directory.ts'
 
 type Span = { from: Date; to: Date }
 
-/** What the loads of a table were, as far as the log of acts tells. Times are in order. */
-export type TablePast = {
-  tableName: string
-  schedule: string | null
-  timeZone: string
-  /** When it was promised first; null without a schedule. */
-  promisedAt: Date | null
-  /** How old the data was that served, and since when; the last before the span, too. */
-  fresh: Array<{ since: Date; at: Date }>
-  /** When its newest data waited for its author; null: it still does. */
-  heldBetween: Array<{ from: Date; to: Date | null }>
-  drifts: Array<{ at: Date; drift: Drift }>
-}
-
 /** Beyond this many loads in a span, the older ones are not looked at. */
 const maxActs = 50_000
 const loads = ['datasource.refreshed', 'datasource.version_held', 'data_version.activated']
 const kinds = [...loads, 'data_object.deleted']
 
-/** Of every table that a project has now. `knownFrom`: before it the log was not read, or did not tell of columns. */
+/** The past of every table of a project. `knownFrom`: before it the log was not read, or did not tell of columns. */
 export async function readTablesPast(
   store: Pick<Database, 'db'>,
   projectId: string,
   { from, to }: Span,
-): Promise<{ tables: TablePast[]; knownFrom: Date; columnsKnownFrom: Date }> {
+): Promise<{ tables: Array<ReturnType<typeof pastOf>>; knownFrom: Date; columnsKnownFrom: Date }> {
   const [sources, now, before, within] = await Promise.all([
     store.db
       .selectFrom('datasources')
@@ -59,9 +45,10 @@ function isVersion({ action, details }: PastAct): boolean {
   return (action === 'datasource.refreshed' && details['unchanged'] !== true) || action === 'datasource.version_held'
 }
 
-type Known = Pick<TablePast, 'tableName' | 'schedule' | 'timeZone'> & { freshAt: Date | null; createdAt: Date }
+type Known = Awaited<ReturnType<typeof readFreshness>>[number] & { createdAt: Date }
 
-function pastOf({ tableName, schedule, timeZone, freshAt: freshNow, createdAt }: Known, acts: PastAct[]): TablePast {
+/** Loads of a table as far as the audit log has them, for the port of alerts. Times are in order. */
+function pastOf({ tableName, schedule, timeZone, freshAt: freshNow, createdAt }: Known, acts: PastAct[]) {
   const fresh = freshness(acts)
   // Data that came in another way than by a load is in no act.
   if (freshNow !== null && freshNow > (fresh.at(-1)?.at ?? createdAt)) fresh.push({ since: freshNow, at: freshNow })
@@ -69,8 +56,11 @@ function pastOf({ tableName, schedule, timeZone, freshAt: freshNow, createdAt }:
     tableName,
     schedule,
     timeZone,
+    /** When fresh data was promised first; null without a schedule. */
     promisedAt: schedule === null ? null : createdAt,
+    /** How old the data was that served, and since when; the last before the span, too. */
     fresh,
+    /** When its newest data waited for its author; null: it still does. */
     heldBetween: heldSpans(acts),
     drifts: acts.flatMap(({ at, details }) => {
       const drift = details['drift'] as Drift | null | undefined
@@ -80,7 +70,7 @@ function pastOf({ tableName, schedule, timeZone, freshAt: freshNow, createdAt }:
 }
 
 /** A load is fresh when it comes; what was held and is let in then is as fresh as when it came. */
-function freshness(acts: PastAct[]): TablePast['fresh'] {
+function freshness(acts: PastAct[]): Array<{ since: Date; at: Date }> {
   const cameAt = new Map<unknown, Date>()
   return acts.flatMap(({ action, at, details }) => {
     const version = details['version']
@@ -92,8 +82,8 @@ function freshness(acts: PastAct[]): TablePast['fresh'] {
 }
 
 /** The newest version waits while it is held and another one, or none, serves. */
-function heldSpans(acts: PastAct[]): TablePast['heldBetween'] {
-  const spans: TablePast['heldBetween'] = []
+function heldSpans(acts: PastAct[]): Array<{ from: Date; to: Date | null }> {
+  const spans: ReturnType<typeof heldSpans> = []
   let versions: Array<{ version: number; isHeld: boolean }> = []
   let live: unknown = null
   for (const act of acts) {

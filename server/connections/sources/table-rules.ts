@@ -1,7 +1,8 @@
-import type { Contract, LiveData } from '../../data/index.ts'
+import type { Contract } from '../../engine/index.ts'
+import type { LiveData } from '../../data/index.ts'
 import type { ColumnRule, DataCheck, Database, LoadRule } from '../../store/index.ts'
 
-/** What the author of a datasource decided about its table. */
+/** Rules of the author of a datasource for its table. */
 export type TableRules = {
   columns: ColumnRule[]
   onMismatch: Contract['onMismatch']
@@ -11,7 +12,7 @@ export type TableRules = {
 
 export const noRules: TableRules = { columns: [], onMismatch: 'widen', onBreaking: 'hold', checks: [] }
 
-/** Of a datasource that is there already; one that is made now has none. */
+/** Rules of a datasource that is there already; one that is made now has none. */
 export async function readRules(
   db: Database['db'],
   datasourceId: string,
@@ -26,7 +27,7 @@ export async function readRules(
   return { tableName: row.tableName, load, rules: { columns, onMismatch, onBreaking, checks } }
 }
 
-/** What the columns of data that comes are to be: as the author says, and otherwise as they are now. */
+/** Columns that new data must have: as the author says, and otherwise as they are now. */
 export function tableContractOf(rules: TableRules, live: LiveData | null, joins: boolean): Contract | null {
   const known = new Map(
     (live?.columns ?? []).map(({ name, type, sourceKey = name, untyped }) => {

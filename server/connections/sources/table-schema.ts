@@ -1,3 +1,5 @@
+import type { Value } from '../../../api/wire-codec.ts'
+import type { tableSchema } from '../../../api/datasources.ts'
 import { requireRole, type Caller } from '../../access/index.ts'
 import { dataChanged, liveDataVersion, type Catalogs, type LiveData, type QueryGate } from '../../data/index.ts'
 import { Failure } from '../../failure.ts'
@@ -6,25 +8,9 @@ import { readRules, type TableRules } from './table-rules.ts'
 import { recordSourceAct } from './source-acts.ts'
 
 /** A table as its author sees it: what its columns are, and what data must be to serve. */
-export type TableSchema = {
-  columns: SchemaColumn[]
-  onMismatch: TableRules['onMismatch']
-  onBreaking: TableRules['onBreaking']
-  checks: TableRules['checks']
-}
+export type TableSchema = Value<typeof tableSchema>
 
-export type SchemaColumn = {
-  name: string
-  sourceName: string
-  /** Null while no value told it. */
-  type: string | null
-  declared: boolean
-  hidden: boolean
-  description: string | null
-  /** As the data that serves has it; null where it has no such column. */
-  liveName: string | null
-  liveType: string | null
-}
+export type SchemaColumn = TableSchema['columns'][number]
 
 export type SchemaChanges = {
   columns?: ColumnChange[] | undefined

@@ -45,7 +45,7 @@ describe('the wire', () => {
     [{ method: 'GET' }, 'url is required'],
     [{ url, method: 'TRACE' }, 'method must be one of GET, POST, PUT, DELETE, PATCH, HEAD, OPTIONS'],
     [{ url, method: 'GET', header: {} }, '"header"'],
-    [{ url, method: 'GET', authType: 'Digest' }, 'authType must be one of None, API Key'],
+    [{ url, method: 'GET', authType: 'Kerberos' }, 'authType must be one of None, API Key'],
     [{ url, method: 'GET', authType: 'basic', auth: { username: 'u' } }, 'auth.password the password is required'],
     [{ url, method: 'GET', authType: 'bearer' }, 'auth.token the token is required'],
     [{ url, method: 'GET', authType: 'bearer', auth: { token: 't', tokn: 1 } }, '"tokn"'],

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { readImport } from '../../../server/connections/import/read-import.ts'
 
 const read = (source: unknown, operation: string | null = null, address: string | null = null) =>
-  readImport({ source: typeof source === 'string' ? source : JSON.stringify(source), operation, address })
+  readImport({ source: { text: typeof source === 'string' ? source : JSON.stringify(source) }, operation, address })
 const taken = (source: unknown, operation: string, address: string | null = null) =>
   read(source, operation, address).connection
 
@@ -72,7 +72,7 @@ describe('an OpenAPI document', () => {
       pagination: { type: 'cursor', path: 'meta.next_cursor', parameter: 'after' },
       notes: [
         'Give a value to tenant: the API requires it and the document has none.',
-        'Give the credentials: the API wants Bearer Token.',
+        'Fill in the credentials: the API uses Bearer Token.',
       ],
     })
     expect(taken(shop, 'listOrders')?.name).toBe('List orders')
@@ -146,7 +146,8 @@ describe('an OpenAPI document', () => {
       'neither JSON nor YAML',
     ],
     ['{', 'neither JSON nor YAML'],
-    ['just words', 'no OpenAPI document'],
+    ['just words', 'neither an OpenAPI document nor a Postman collection'],
+    ['{"log":{"entries":[]}}', 'neither an OpenAPI document nor a Postman collection'],
     ['{"openapi":"4.0"}', '2 and 3 can be read'],
   ])('%.20s is refused: %s', (source, message) => {
     expect(() => read(source)).toThrow(message)
@@ -218,52 +219,6 @@ describe('a Postman collection', () => {
       url: 'https://api.example/search',
       method: 'POST',
       body: { type: 'json', content: '{"q":"{{var:term}}"}' },
-    })
-  })
-})
-
-describe('a HAR file', () => {
-  const entry = (method: string, url: string, mimeType: string, more: Record<string, unknown> = {}) => ({
-    request: {
-      method,
-      url,
-      headers: [
-        { name: ':authority', value: 'x' },
-        { name: 'Cookie', value: 's=1' },
-        { name: 'X-A', value: '1' },
-      ],
-      queryString: [
-        { name: 'offset', value: '0' },
-        { name: 'limit', value: '50' },
-      ],
-      ...more,
-    },
-    response: { headers: [], content: { mimeType, text: '{"data":{"list":[{"id":1}]}}' } },
-  })
-  const har = {
-    log: {
-      entries: [
-        entry('GET', 'https://a.example/app.js', 'text/javascript'),
-        entry('GET', 'https://a.example/api?offset=0', 'application/json'),
-      ],
-    },
-  }
-
-  test('lists what answered with data, without what the browser added', () => {
-    expect(read(har).operations).toEqual([
-      { id: '2', method: 'GET', url: 'https://a.example/api', summary: 'GET /api' },
-    ])
-    expect(taken(har, '2')).toEqual({
-      name: 'GET /api',
-      configuration: {
-        url: 'https://a.example/api',
-        method: 'GET',
-        parameters: { offset: { value: '0', required: false }, limit: { value: '50', required: false } },
-        headers: { Cookie: 's=1', 'X-A': '1' },
-        responsePathExtractor: 'data.list',
-      },
-      pagination: { type: 'offset', parameter: 'offset', limit_parameter: 'limit', limit: 100 },
-      notes: [expect.stringContaining('cookies')],
     })
   })
 })

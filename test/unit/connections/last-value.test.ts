@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { startOf } from '../../../server/connections/request/last-value.ts'
-import { totalRows } from '../../../server/connections/total-rows.ts'
+import { totalRows } from '../../../server/connections/request/total-rows.ts'
+import { outlineOf } from '../../../server/rows/index.ts'
 
 const start = (type: string, value: string, lookBack?: string | number) =>
   startOf({ mode: 'append', cursor: { field: 'at', ...(lookBack !== undefined && { lookBack }) } }, { type, value })
@@ -42,5 +43,5 @@ test.each([
   [{}, { data: [{ total: 600 }] }, null],
   [{ 'x-total-count': 'many' }, null, null],
 ])('of %o and %o the total is %s', (headers: Record<string, string>, body, total) => {
-  expect(totalRows(headers, body, 100)).toBe(total)
+  expect(totalRows({ headers, outline: outlineOf(body), rowCount: 100, rowsAt: ['data'] })).toBe(total)
 })

@@ -1,19 +1,30 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Pagination, pagination } from '../../../api/connections.ts'
-import { backoffMs, isRetryable, nextTryMs, retryAfterMs } from '../../../server/connections/outbound/retry.ts'
+import {
+  backoffMs,
+  closedMs,
+  isRetryable,
+  nextTryMs,
+  retryAfterMs,
+  statusMeant,
+} from '../../../server/connections/outbound/retry.ts'
 import {
   checkPagination,
   createPager as pagerFrom,
   firstPage as firstCall,
   isCutShort,
   nextLink,
+  pathsOf,
   type FetchedPage,
+  type PageCall,
 } from '../../../server/connections/request/pages.ts'
+import { valuesAt } from '../../../server/engine/executor/convert/page-values.ts'
 
 const url = 'https://api.example/items?size=2'
 const rule = (value: object): Pagination => pagination.parse(value)
-const page = ({ url: at = url, ...more }: Partial<FetchedPage> & { url?: string } = {}): FetchedPage => ({
+type Page = Omit<FetchedPage, 'values' | 'rowValues'> & { body: unknown; lastRow: unknown }
+const page = ({ url: at = url, ...more }: Partial<Page> & { url?: string } = {}): Page => ({
   call: { url: at },
   headers: {},
   body: null,
@@ -23,7 +34,13 @@ const page = ({ url: at = url, ...more }: Partial<FetchedPage> & { url?: string 
   ...more,
 })
 const firstPage = (from: Pagination, at: string) => firstCall(from, at).url
-const createPager = (from: Pagination, at: string) => pagerFrom(from, { url: at })
+const createPager = (from: Pagination, at: string | PageCall) => {
+  const pager = pagerFrom(from, typeof at === 'string' ? { url: at } : at)
+  const { paths, rowPaths } = pathsOf(from)
+  const next = ({ body, lastRow, ...more }: Page) =>
+    pager.next({ ...more, values: valuesAt(body, paths), rowValues: valuesAt(lastRow, rowPaths) })
+  return { ...pager, next }
+}
 
 describe('next page', () => {
   test('by the Link header', () => {
@@ -139,7 +156,7 @@ describe('next page', () => {
     const offset = rule({ type: 'offset', in: 'body', parameter: 'from', limit_parameter: 'size', limit: 2 })
     const start = firstCall(offset, url)
     expect(start).toMatchObject({ url, values: [{ value: 0 }, { value: 2 }] })
-    const pager = pagerFrom(offset, start)
+    const pager = createPager(offset, start)
     expect(values(pager.next(page({ call: start })))).toEqual([
       ['size', 2],
       ['from', 2],
@@ -217,5 +234,28 @@ describe('tries', () => {
     expect(nextTryMs(2000, 50, 10_000)).toBe(2000)
     expect(nextTryMs(null, 50, 10_000)).toBe(50)
     expect(nextTryMs(20_000, 50, 10_000)).toBeNull()
+  })
+
+  test('an API that says what is left of its quota is closed until there is a new one', () => {
+    const now = Date.parse('2026-01-01T00:00:00Z')
+    const at = Math.floor(now / 1000)
+    const closed = (headers: Record<string, string>, status = 200) => closedMs({ status, headers }, now)
+    expect(closed({ 'ratelimit-remaining': '0', 'ratelimit-reset': '7' })).toBe(7_000)
+    expect(closed({ 'ratelimit-remaining': '1', 'ratelimit-reset': '7' })).toBeNull()
+    expect(closed({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(at + 9) })).toBe(9_000)
+    expect(closed({ 'x-rate-limit-remaining': '0', 'x-rate-limit-reset': String((at + 9) * 1000) })).toBe(9_000)
+    expect(closed({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '2026-01-01T00:00:04Z' })).toBe(4_000)
+    expect(closed({ ratelimit: 'limit=10, remaining=0, reset=5' })).toBe(5_000)
+    expect(closed({ ratelimit: '"burst";r=0;t=5, "day";r=10;t=600' })).toBe(5_000)
+    // No quota, no time, or a time that is over.
+    expect(closed({ 'x-ratelimit-limit': '0', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '7' })).toBeNull()
+    expect(closed({ 'x-ratelimit-remaining': '0' })).toBeNull()
+    expect(closed({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(at - 9) })).toBe(0)
+    // Retry-After counts where the API is busy.
+    expect(closed({ 'retry-after': '3' }, 429)).toBe(3_000)
+    expect(closed({ 'retry-after': '3' }, 301)).toBeNull()
+    const spent = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(at + 60) }
+    expect(statusMeant({ status: 403, headers: spent }, now)).toBe(429)
+    expect(statusMeant({ status: 403, headers: {} }, now)).toBe(403)
   })
 })

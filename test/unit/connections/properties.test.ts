@@ -150,7 +150,7 @@ describe('any list of pages', () => {
         for (const [index, next] of [...nexts, null].entries()) {
           const call = asked.at(-1) ?? { url: '' }
           const digest = String(index)
-          const found = pager.next({ call, headers: {}, body: { next }, lastRow: null, rowCount: 1, digest })
+          const found = pager.next({ call, headers: {}, values: { next }, rowValues: {}, rowCount: 1, digest })
           if ('end' in found) break
           asked.push(found.call)
         }

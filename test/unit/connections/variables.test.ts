@@ -1,10 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import type { HttpConfiguration } from '../../../api/connections.ts'
-import { fillVariables, type NamedValues } from '../../../server/connections/request/variables.ts'
+import { graphqlSpans } from '../../../server/connections/secrets/texts.ts'
+import {
+  fillVariables,
+  namesIn,
+  rowColumnsIn,
+  type NamedValues,
+} from '../../../server/connections/request/variables.ts'
+import { spentMs } from '../../harness/processor-time.ts'
 
 const at = new Date('2026-03-31T10:20:30.456Z')
-const filled = (more: Partial<HttpConfiguration>) =>
-  fillVariables({ url: 'https://api.example/', method: 'POST', ...more }, { at })
+const post = { url: 'https://api.example/', method: 'POST' } as const
+const filled = (more: Partial<HttpConfiguration>) => fillVariables({ ...post, ...more }, { at })
 
 describe('variables of a request', () => {
   test('are filled in wherever a value can stand', () => {
@@ -148,4 +155,34 @@ describe('variables and secrets of the project', () => {
   ])('%j is refused: %s', (more, message) => {
     expect(() => fill(more)).toThrow(message)
   })
+})
+
+describe('texts without an end are read in time linear to their length', () => {
+  const blanks = ' '.repeat(150_000)
+
+  test.each(['{{date:', '{{row.', '{{row.a', '{{a', '{{'])('variables behind %s', (start) => {
+    const startedMs = spentMs()
+    const content = start + blanks
+    expect(filled({ body: { type: 'raw', content } }).body).toEqual({ type: 'raw', content })
+    const configuration = { ...post, body: { type: 'raw', content } }
+    expect([namesIn(configuration), rowColumnsIn(configuration)]).toEqual([[], []])
+    // Alone it takes 10 ms.
+    expect(spentMs() - startedMs).toBeLessThan(1_000)
+  })
+
+  test.each([
+    ['a long name', 'a'.repeat(150_000)],
+    ['escaped quotes', `"${'\\"'.repeat(75_000)}`],
+    ['a name and blanks', `a${blanks}`],
+    ['blocks', '"""\\"""'.repeat(20_000)],
+  ])('GraphQL of %s', (_, text) => {
+    const startedMs = spentMs()
+    expect(graphqlSpans(text)).toEqual([])
+    expect(spentMs() - startedMs).toBeLessThan(1_000)
+  })
+})
+
+test('a variable ends in the text that it begins in', () => {
+  const configuration = { ...post, url: 'https://api.example/{{row.id}}', body: { type: 'raw', content: '{{row.x' } }
+  expect(rowColumnsIn(configuration)).toEqual(['id'])
 })

@@ -1,0 +1,142 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { afterAll, describe, expect, test } from 'vitest'
+import { openTestApp, expectStatus, type TestApp } from '../harness/app.ts'
+import { makeTable, type LoadedTable, type RefreshJob } from '../harness/incremental.ts'
+import { openPocketBase } from './pocketbase.ts'
+import { makeOrders } from './server.ts'
+import { openJsonServer, openPostGraphile } from './servers.ts'
+
+type Warned = RefreshJob & { warnings: Array<{ code: string; message: string; expected?: number; received: number }> }
+
+const counted: string[] = []
+// oxlint-disable-next-line eslint/no-console -- what was counted is what this suite is for
+afterAll(() => console.log(`\n${counted.join('\n')}\n`))
+
+/** An app that may call one server; both are closed with the test. */
+async function connected(
+  server: { host: string; close: () => Promise<void> },
+  work: (t: TestApp, projectId: string) => Promise<void>,
+): Promise<void> {
+  const t = await openTestApp({ SLUICE_OUTBOUND_ALLOW: server.host })
+  try {
+    await t.app.jobs.start()
+    await work(t, await t.project('Upstream'))
+  } finally {
+    await t.close()
+    await server.close()
+  }
+}
+
+const load = async (table: LoadedTable): Promise<Warned> => {
+  const job = (await table.refresh()) as Warned
+  expect(job).toMatchObject({ status: 'succeeded' })
+  return job
+}
+
+test('PocketBase: a login request opens what only people who are signed in may list', async () => {
+  const server = await openPocketBase({ listRule: "@request.auth.id != ''" })
+  await connected(server, async (t, projectId) => {
+    await server.add('Brake')
+    const config = { url: server.url, method: 'GET', responsePathExtractor: 'items' }
+    const asked = async (more: Record<string, unknown>) =>
+      (
+        await expectStatus(
+          200,
+          t.operator.post('/v1/http/test-connection', { ...config, project_id: projectId, ...more }),
+        )
+      ).body
+    // It hides what one may not list.
+    expect((await asked({})).data).toEqual([])
+    const login = { authType: 'Login Request', auth: server.login }
+    expect((await asked(login)).data).toMatchObject([{ title: 'Brake' }])
+    const wrong = { ...server.login, body: { ...server.login.body, password: 'not theirs' } }
+    expect(await asked({ ...login, auth: wrong })).toMatchObject({ success: false, error: { code: 'token_refused' } })
+    const table = await makeTable(t, projectId, { config: { ...config, ...login } })
+    await load(table)
+    expect(await table.rows()).toMatchObject([{ title: 'Brake' }])
+  })
+})
+
+describe('loads that are not whole', () => {
+  test('PocketBase: a change of the same second day is found by a cursor that it compares as text', async () => {
+    const server = await openPocketBase()
+    await connected(server, async (t, projectId) => {
+      const first = await server.add('Brake')
+      for (let count = 0; count < 4; count += 1) await server.add(`Ticket ${count}`)
+      const table = await makeTable(t, projectId, {
+        config: {
+          url: server.url,
+          method: 'GET',
+          responsePathExtractor: 'items',
+          parameters: {
+            perPage: { value: '2', required: true },
+            sort: { value: 'updated', required: true },
+            filter: { value: "updated > '{{last_value}}'", required: false },
+          },
+        },
+        pagination: { type: 'page' },
+        load: { mode: 'merge', primary_key: ['id'], cursor: { field: 'updated' } },
+      })
+      expect((await load(table)).warnings).toEqual([])
+      expect(await table.rows()).toHaveLength(5)
+      await wait(20)
+      await server.change(first.id, 'Brake, mended')
+      expect((await load(table)).warnings).toEqual([])
+      const rows = await table.rows()
+      counted.push(`PocketBase: ${rows.length} rows, the newest “${String(rows.at(-1)?.['updated'])}”`)
+      expect(rows).toHaveLength(5)
+      expect(rows).toContainEqual(expect.objectContaining({ id: first.id, title: 'Brake, mended' }))
+    })
+  })
+
+  test('json-server: rows that come in while its pages are read are counted', async () => {
+    const server = await openJsonServer()
+    await server.start()
+    await connected(server, async (t, projectId) => {
+      await server.put(makeOrders(1, 3_000))
+      const url = `http://${server.host}/orders`
+      const table = await makeTable(t, projectId, {
+        config: { url: `${url}?_limit=50&_sort=id&_order=desc`, method: 'GET' },
+        pagination: { type: 'page', parameter: '_page' },
+      })
+      const { body: job } = await expectStatus(201, t.operator.post(`${table.path}/refresh`))
+      const read = async () => (await t.operator.get(`/v1/jobs/${job.id}`)).body as Warned
+      await expect
+        .poll(async () => (await read()).details, { timeout: 60_000, interval: 5 })
+        .toMatchObject({ pages: expect.any(Number) })
+      for (const order of makeOrders(3_001, 3)) {
+        const headers = { 'content-type': 'application/json' }
+        await fetch(url, { method: 'POST', headers, body: JSON.stringify(order) })
+      }
+      await expect.poll(async () => (await read()).status, { timeout: 120_000 }).toBe('succeeded')
+      const { warnings } = await read()
+      counted.push(`json-server: ${warnings.map(({ message }) => message).join(' ')}`)
+      expect(warnings).toMatchObject([{ code: 'fewer_than_total' }, { code: 'rows_moved' }])
+    })
+  })
+
+  test('PostGraphile: errors beside the rows hold the version, errors instead of data fail the load', async () => {
+    const server = await openPostGraphile()
+    await server.start()
+    await connected(server, async (t, projectId) => {
+      await server.put(makeOrders(1, 10))
+      const query = (more: string) =>
+        `query { ordersSince(first: 100, since: "2000-01-01T00:00:00Z") { nodes { id: rowId ${more} } } }`
+      const config = (text: string) => ({
+        url: `http://${server.host}/graphql`,
+        method: 'POST',
+        body: { type: 'graphql', content: { query: text } },
+        responsePathExtractor: 'data.ordersSince.nodes',
+      })
+      const table = await makeTable(t, projectId, { config: config(query('amount')) })
+      expect((await load(table)).warnings).toEqual([])
+      const broken = config(query('nothing'))
+      const tested = await expectStatus(200, t.operator.post('/v1/http/test-connection', broken))
+      counted.push(`PostGraphile: ${JSON.stringify(tested.body.problem ?? tested.body.status)}`)
+      expect(tested.body).toMatchObject({ success: false, problem: { code: 'upstream_errors' } })
+      await expectStatus(200, t.operator.patch(table.path, { config: broken }))
+      expect(await table.refresh()).toMatchObject({ status: 'failed' })
+      expect(await table.rows()).toHaveLength(10)
+    })
+  })
+})
