@@ -1,3 +1,6 @@
+import type { Value } from '../../api/wire-codec.ts'
+import type { projectMap } from '../../api/lineage.ts'
+import { fixedLimits } from '../../api/limits.ts'
 import { requireRole, type Caller } from '../access/index.ts'
 import { readSourceHealth, type SourceHealth } from '../connections/index.ts'
 import { nextRun } from '../jobs/index.ts'
@@ -11,29 +14,7 @@ import type { Database } from '../store/index.ts'
 type Status = 'fresh' | 'stale' | 'waiting' | 'failing' | 'new' | 'draft'
 
 /** A project from its sources to its callers. Calls are those of the last day. */
-type ProjectMap = {
-  sources: Array<{
-    id: string
-    name: string
-    kind: 'http_api' | 'file'
-    table: string
-    status: Status
-    message: string | null
-    nextRefreshAt: Date | null
-  }>
-  tables: Array<{ name: string; status: Status; rows: number | null; asOf: Date | null; tags: string[] }>
-  queries: Array<{
-    name: string
-    status: Status
-    tags: string[]
-    reads: string[]
-    deployments: Array<{ environment: string; version: number; reads: string[]; calls: number; failed: number }>
-  }>
-  environments: Array<{ name: string; status: Status; calls: number }>
-  callers: Array<{ keyId: string; name: string | null; lastCalledAt: Date; calls: number }>
-  calls: Array<{ query: string; environment: string; keyId: string; lastCalledAt: Date; calls: number }>
-  leftOut: { queries: number; callers: number }
-}
+type ProjectMap = Value<typeof projectMap>
 
 type Parts = {
   store: Database
@@ -55,7 +36,8 @@ export async function readProjectMap(
 ): Promise<ProjectMap> {
   await requireRole(app, caller, projectId, 'viewer')
   const nowMs = app.now()
-  const { mapQueries, mapCallers } = app.config.limits
+  const { mapQueries } = app.config.limits
+  const mapCallers = fixedLimits.mapCallers.value
   await app.usage.flush()
   const [health, { queries: found, total }, places, counted] = await Promise.all([
     readSourceHealth(app.store, projectId),

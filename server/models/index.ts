@@ -1,0 +1,5 @@
+export { openTableModels } from './table-models.ts'
+export { readModelStatements } from './records.ts'
+export { changeModel, createModel, deleteModel, findModel, listModels, type Model } from './models.ts'
+export { compareModel } from './compare.ts'
+export { rebuildModel, runRebuild } from './rebuild.ts'

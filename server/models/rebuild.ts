@@ -1,0 +1,95 @@
+import { systemCaller, type Caller } from '../access/index.ts'
+import type { Config } from '../config.ts'
+import { buildTable, refreshDatasource, type IngestApp } from '../connections/index.ts'
+import { builtFromOf, isBuiltFromSame, liveDataVersion } from '../data/index.ts'
+import type { JobContext, JobRecord, Jobs } from '../jobs/index.ts'
+import type { Database } from '../store/index.ts'
+import { below, graphOf, refuseCycle } from './graph.ts'
+import { findRecord } from './models.ts'
+import { readModels, type ModelRecord } from './records.ts'
+import { examineStatement, withoutData } from './statement.ts'
+
+/** Queues a rebuild by hand: `full` builds everything anew where only what is new would be. */
+export async function rebuildModel(
+  app: { store: Database; jobs: Jobs },
+  caller: Caller,
+  input: { projectId: string; name: string; full?: boolean },
+): Promise<JobRecord> {
+  const { datasourceId } = await findRecord(app, caller, input, 'editor')
+  return refreshDatasource(app, caller, { ...input, datasourceId })
+}
+
+/**
+ * The work of a `rebuild_model` job. One that a change of a table caused waits for the models below it, whose end queues
+ * it again, and does nothing where it was built from the same versions already.
+ */
+export async function runRebuild(app: IngestApp & { config: Config }, context: JobContext): Promise<void> {
+  const { projectId, sourceId, sourceEventType } = context.job
+  const models = await readModels(app.store.db, projectId)
+  const known = [...models.values()].find(({ datasourceId }) => datasourceId === sourceId)
+  // It was deleted while the job waited.
+  if (known === undefined) return
+  const isChange = sourceEventType === 'data_changed'
+  if (isChange && (await isAwaiting(app, models, known))) return
+  await buildTable(app, systemCaller, context, async () => {
+    // Another process may have made the change a moment ago.
+    app.catalogs.forget(projectId)
+    const model = known.columns.length > 0 ? known : await lookAt(app, models, known)
+    const names = Object.keys(model.reads)
+    const catalog = (await app.catalogs.get(projectId)).together(names)
+    const missing = names.filter((name) => !catalog.moments.has(name))
+    if (missing.length > 0) {
+      if (isChange) return null
+      throw withoutData(model.name, missing)
+    }
+    const builtFrom = builtFromOf(catalog, names)
+    const live = await liveDataVersion(app.store, sourceId)
+    if (isChange && live !== null && isBuiltFromSame(live.builtFrom, builtFrom)) return null
+    return {
+      kind: 'built',
+      statement: { model: model.name, sql: model.sql, dialect: model.dialect },
+      builtFrom,
+      write: (path, _base, limits) => {
+        const { modelRows: maxRows, modelBytes: maxBytes, modelTimeoutMs } = app.config.limits
+        const timeoutMs = Math.min(modelTimeoutMs, limits.timeoutMs ?? modelTimeoutMs)
+        return app.engine.writeTable(
+          projectId,
+          catalog,
+          { dialect: model.dialect, sql: model.sql, path, maxRows, maxBytes },
+          { ...limits, timeoutMs },
+        )
+      },
+    }
+  })
+}
+
+/** A model that was saved before its tables had data. */
+async function lookAt(
+  app: IngestApp,
+  models: ReadonlyMap<string, ModelRecord>,
+  model: ModelRecord,
+): Promise<ModelRecord> {
+  const { projectId, sql, dialect, datasourceId, name } = model
+  const { tables } = await app.catalogs.get(projectId)
+  if (Object.keys(model.reads).some((each) => !tables.some((table) => table.name === each))) return model
+  const examined = await examineStatement(app, models, { projectId, sql, dialect })
+  refuseCycle(new Map([...graphOf(models), [name, Object.keys(examined.reads)]]), name)
+  const stored = { reads: JSON.stringify(examined.reads), columns: JSON.stringify(examined.columns) }
+  await app.store.db.updateTable('models').set(stored).where('datasourceId', '=', datasourceId).execute()
+  return { ...model, ...examined }
+}
+
+/** Whether a model that it is built from is about to be built itself. */
+async function isAwaiting(
+  { store, jobs }: { store: Database; jobs: Jobs },
+  models: ReadonlyMap<string, ModelRecord>,
+  model: ModelRecord,
+): Promise<boolean> {
+  const under = below(graphOf(models), model.name).flatMap((name) => models.get(name)?.datasourceId ?? [])
+  return store.db.transaction().execute(async (transaction) => {
+    for (const sourceId of under) {
+      if (await jobs.isUnfinished(transaction, { jobType: 'rebuild_model', sourceId })) return true
+    }
+    return false
+  })
+}
