@@ -1,2 +1,1 @@
-export { findDefinition, putDefinition } from './put.ts'
-export { createDefinitionTurns } from './turns.ts'
+export { definitionTurns, findDefinition, putDefinition } from './put.ts'

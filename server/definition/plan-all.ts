@@ -1,7 +1,16 @@
 import type { Definition } from '../../api/definition.ts'
-import { Failure } from '../failure.ts'
-import { dropConnection, dropVariable, planConnection, planVariable, variableName } from './plan-connections.ts'
+import { Failure, listProblems } from '../failure.ts'
+import {
+  dropConnection,
+  dropVariable,
+  keepConnection,
+  planConnection,
+  planVariable,
+  variableName,
+} from './plan-connections.ts'
+import { dropApi, planApi } from './plan-apis.ts'
 import type { PlanEntry } from './plan-entry.ts'
+import { dropModel, modelsInOrder, planModel } from './plan-models.ts'
 import { planEnvironments } from './plan-environments.ts'
 import {
   dropAlert,
@@ -12,19 +21,28 @@ import {
   planQuery,
   type Unloaded,
 } from './plan-queries.ts'
+import { dropTest, planTest } from './plan-tests.ts'
 import { planSettings } from './plan-settings.ts'
 import type { State } from './state.ts'
 import type { Planned, Step } from './steps.ts'
 
 type Input = {
   definition: Definition
-  /** Delete what the definition does not name. */
-  prune: boolean
+  prune: Prune
 }
 
-/** What comes first may be needed by what follows; what goes does so in the other direction. */
+/** Whether what a definition does not name is deleted; `without_data`: all but tables, which stay with their data. */
+export type Prune = 'true' | 'false' | 'without_data'
+
+/** Earlier kinds may be needed by later ones; deletion goes in the other direction. */
 export function planAll({ definition, prune }: Input, state: State, unloaded: Unloaded): Planned[] {
-  const { variables, connections, queries, evaluations, alerts } = definition
+  const { variables, apis, connections, models, queries, tests, evaluations, alerts } = definition
+  const known = new Map(state.apis.map(({ name, configuration }) => [name, configuration]))
+  const given = new Map((apis ?? []).map(({ name, config }) => [name, config]))
+  const bases = {
+    stored: (name: string) => known.get(name) ?? null,
+    given: (name: string) => given.get(name) ?? known.get(name) ?? null,
+  }
   const pairs = [
     matched('variable', state.variables, variables, {
       nameOf: variableName,
@@ -32,17 +50,35 @@ export function planAll({ definition, prune }: Input, state: State, unloaded: Un
       put: planVariable,
       drop: dropVariable,
     }),
+    matched('api', state.apis, apis, {
+      nameOf: (given) => given.name,
+      knownName: (known) => known.name,
+      put: planApi,
+      drop: dropApi,
+    }),
     matched('connection', state.connections, connections, {
       nameOf: (given) => given.table_name,
       knownName: (known) => known.tableName,
-      put: planConnection,
-      drop: dropConnection,
+      put: (known, given) => planConnection(known, given, bases),
+      drop: prune === 'without_data' ? keepConnection : dropConnection,
+    }),
+    matched('model', state.models, modelsInOrder(models), {
+      nameOf: (given) => given.name,
+      knownName: (known) => known.name,
+      put: (known, given) => planModel(known, given, unloaded),
+      drop: dropModel,
     }),
     matched('query', state.queries, queries, {
       nameOf: (given) => given.name,
       knownName: (known) => known.name,
       put: (known, given) => planQuery(known, given, unloaded),
       drop: dropQuery,
+    }),
+    matched('test', state.tests, tests, {
+      nameOf: (given) => given.name,
+      knownName: (known) => known.name,
+      put: planTest,
+      drop: dropTest,
     }),
     matched('evaluation', state.evaluations, evaluations, {
       nameOf: (given) => given.question,
@@ -58,7 +94,7 @@ export function planAll({ definition, prune }: Input, state: State, unloaded: Un
     }),
   ]
   const environments = planEnvironments(state.environments, definition.environments)
-  const dropped = prune ? [environments, ...pairs].toReversed().flatMap(({ drop }) => drop) : []
+  const dropped = prune !== 'false' ? [environments, ...pairs].toReversed().flatMap(({ drop }) => drop) : []
   const settings = planSettings(state.settings, definition.settings)
   return [...environments.put, ...settings, ...pairs.flatMap(({ put }) => put), ...dropped]
 }
@@ -90,11 +126,23 @@ function matched<Known, Given>(
 }
 
 /** A name stands for one thing. Alerts alone may share theirs. */
-export function refuseTwins({ variables = [], connections = [], queries = [], evaluations = [] }: Definition): void {
+export function refuseTwins(definition: Definition): void {
+  const {
+    variables = [],
+    apis = [],
+    connections = [],
+    models = [],
+    queries = [],
+    tests = [],
+    evaluations = [],
+  } = definition
   const named: Record<string, string[]> = {
     variables: variables.map(variableName),
+    apis: apis.map(({ name }) => name),
     connections: connections.map(({ table_name: tableName }) => tableName),
+    models: models.map(({ name }) => name),
     queries: queries.map(({ name }) => name),
+    tests: tests.map(({ name }) => name),
     evaluations: evaluations.map(({ question }) => question),
   }
   const details = Object.entries(named).flatMap(([field, names]) => {
@@ -103,6 +151,6 @@ export function refuseTwins({ variables = [], connections = [], queries = [], ev
     return [...twins].map((name) => ({ field, message: `name ${name} twice` }))
   })
   if (details.length === 0) return
-  const message = `The definition is not as expected: ${details.map((each) => `${each.field} ${each.message}`).join('; ')}.`
+  const message = `The definition is not as expected: ${listProblems(details)}.`
   throw new Failure('invalid_request', { reason: 'invalid_field', message, details })
 }

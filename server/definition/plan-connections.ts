@@ -1,5 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { ApiConfiguration } from '../../api/connections.ts'
+import { columnRule } from '../../api/datasources.ts'
 import type { DefinedConnection, DefinedVariable } from '../../api/definition.ts'
+import { fromWire } from '../../api/wire-codec.ts'
 import {
   changeSchema,
   checkServedData,
@@ -9,6 +12,7 @@ import {
   deleteVariable,
   hidden,
   refreshDatasource,
+  requestAddress,
   restoreConfiguration,
   ruleChanges,
   updateDatasource,
@@ -17,10 +21,10 @@ import {
   type AuthoredVariable,
   type DatasourceChanges,
 } from '../connections/index.ts'
-import { Failure } from '../failure.ts'
-import type { ColumnRule, LoadRule } from '../store/index.ts'
+import { type Failure, invalidField } from '../failure.ts'
+import type { ColumnRule } from '../store/index.ts'
 import { changesBetween, comparedEntry, entryOf } from './plan-entry.ts'
-import { definedConnection, definedVariable, normalConfiguration } from './state.ts'
+import { connectionFields, definedConnection, definedVariable, normalConfiguration, schemaFields } from './state.ts'
 import type { Doing, Step } from './steps.ts'
 
 export function variableName({ name, environment }: { name: string; environment: string | null }): string {
@@ -49,14 +53,10 @@ export function planVariable(known: AuthoredVariable | undefined, given: Defined
     async apply({ app, caller, projectId }) {
       if (secret !== known.isSecret) {
         const message = 'cannot change: delete it and make it anew'
-        throw new Failure('invalid_request', {
-          reason: 'invalid_field',
-          message: `secret ${message}.`,
-          details: [{ field: 'secret', message }],
-        })
+        throw invalidField('secret', message)
       }
-      const isKept = secret && value === hidden
-      const input = { projectId, variableId: known.id, ...(!isKept && { value }), ...(secret && { origins }) }
+      const isUnchanged = secret && value === hidden
+      const input = { projectId, variableId: known.id, ...(!isUnchanged && { value }), ...(secret && { origins }) }
       await updateVariable(app, caller, input)
     },
   }
@@ -75,15 +75,14 @@ function masked(given: DefinedVariable): DefinedVariable {
 
 function notStored(field: string): Failure {
   const message = 'must be given: three stars stand for a stored secret, and none is stored'
-  return new Failure('invalid_request', {
-    reason: 'invalid_field',
-    message: `${field} ${message}.`,
-    details: [{ field, message }],
-  })
+  return invalidField(field, message)
 }
 
-export function planConnection(known: AuthoredSource | undefined, given: DefinedConnection): Step {
-  const after = authoredOf(known, given)
+/** The address that each API had and will have, with what it says; null for one that is not there. */
+export type ApiBases = Record<'stored' | 'given', (name: string) => ApiConfiguration | null>
+
+export function planConnection(known: AuthoredSource | undefined, given: DefinedConnection, bases: ApiBases): Step {
+  const after = authoredOf(known, given, bases)
   const shown = definedConnection(after)
   if (known === undefined) {
     return {
@@ -103,11 +102,7 @@ export function planConnection(known: AuthoredSource | undefined, given: Defined
 
 function otherKind(tableName: string, kind: string): Failure {
   const message = `of ${tableName} is ${kind} and stays so: delete the connection first, or define another table`
-  return new Failure('invalid_request', {
-    reason: 'invalid_field',
-    message: `kind ${message}.`,
-    details: [{ field: 'kind', message }],
-  })
+  return invalidField('kind', message)
 }
 
 export function dropConnection(known: AuthoredSource): Step {
@@ -119,62 +114,41 @@ export function dropConnection(known: AuthoredSource): Step {
   }
 }
 
-/** What it is to be, with its secrets: those that read `***` are the stored ones, for the same address. */
-function authoredOf(known: AuthoredSource | undefined, given: DefinedConnection): AuthoredSource {
-  const configuration =
-    given.config === null ? null : restoreConfiguration(given.config, known?.configuration ?? undefined)
+/** A table that nobody named: to delete its data takes saying so. */
+export function keepConnection(known: AuthoredSource): Step {
+  const entry = entryOf('connection', known.tableName, { action: 'unchanged' })
+  entry.notes.push('The definition does not name it. It stays, with its data.')
+  return { entry, apply: null }
+}
+
+/** The configuration to store, with its secrets: those that read `***` are the stored ones, for the same address. */
+function authoredOf(known: AuthoredSource | undefined, given: DefinedConnection, bases: ApiBases): AuthoredSource {
+  const stored = known?.configuration ?? undefined
+  const addresses = {
+    given: given.config === null ? '' : requestAddress(given.config, bases.given(given.config.api ?? '')),
+    stored: stored && requestAddress(stored, bases.stored(stored.api ?? '')),
+  }
+  const configuration = given.config === null ? null : restoreConfiguration(given.config, stored, addresses)
+  const { name = given.table_name, ...fields } = fromWire(connectionFields, given)
   return {
+    ...fields,
     id: known?.id ?? '',
-    tableName: given.table_name,
-    name: given.name ?? given.table_name,
-    kind: given.kind,
+    name,
     configuration,
     pagination: given.pagination,
     forEach: given.for_each,
-    load: loadOf(given.load),
-    schedule: given.schedule,
-    scheduleTimeZone: given.schedule_time_zone,
-    keepVersions: given.keep_versions,
-    rules: {
-      columns: given.schema.columns.map(ruleOf),
-      onMismatch: given.schema.on_mismatch,
-      onBreaking: given.schema.on_breaking,
-      checks: given.schema.checks,
-    },
+    rules: authoredRules(given.schema),
   }
 }
 
-function loadOf({ mode, primary_key: key, cursor, delete_marker: marker }: DefinedConnection['load']): LoadRule {
-  return {
-    mode,
-    ...(key !== undefined && { primaryKey: key }),
-    ...(cursor !== undefined && {
-      cursor: {
-        field: cursor.field,
-        ...(cursor.parameter !== undefined && { parameter: cursor.parameter }),
-        ...(cursor.initial_value !== undefined && { initialValue: cursor.initial_value }),
-        ...(cursor.look_back !== undefined && { lookBack: cursor.look_back }),
-      },
-    }),
-    ...(marker !== undefined && { deleteMarker: marker }),
-  }
+export function authoredRules(schema: DefinedConnection['schema']): AuthoredSource['rules'] {
+  return { ...fromWire(schemaFields, schema), columns: schema.columns.map(ruleOf), checks: schema.checks }
 }
 
 /** A column that nothing is said of has no rule. */
-function ruleOf({
-  source_name: sourceKey,
-  name,
-  type,
-  hidden: isHidden,
-  description,
-}: DefinedConnection['schema']['columns'][number]): ColumnRule {
-  return {
-    sourceKey,
-    ...(name !== undefined && { name }),
-    ...(type !== undefined && { type }),
-    ...(isHidden === true && { hidden: true as const }),
-    ...(description !== undefined && { description }),
-  }
+function ruleOf(column: DefinedConnection['schema']['columns'][number]): ColumnRule {
+  const { sourceName: sourceKey, hidden: isHidden, ...rule } = fromWire(columnRule, column)
+  return { sourceKey, ...rule, ...(isHidden === true && { hidden: true as const }) }
 }
 
 function isSameConfiguration(left: AuthoredSource, right: AuthoredSource): boolean {
@@ -187,8 +161,8 @@ type Wanted = { given: DefinedConnection; after: AuthoredSource }
 
 async function makeConnection(doing: Doing, { given, after }: Wanted): Promise<void> {
   const { app, caller, projectId, results } = doing
-  const { name, kind, tableName } = after
-  const input = { ...settingsOf(after), projectId, name, kind, tableName }
+  const { name, tableName } = after
+  const input = { ...settingsOf(after), projectId, name, kind: given.kind, tableName }
   const { id: datasourceId } = await createDatasource(app, caller, input)
   await putRules(doing, { datasourceId, before: [], after })
   if (after.configuration === null || given.for_each !== null) return
@@ -236,9 +210,5 @@ async function putRules(
 
 function keepsConfiguration(): Failure {
   const message = 'cannot be taken away; delete the connection to be without it'
-  return new Failure('invalid_request', {
-    reason: 'invalid_field',
-    message: `config ${message}.`,
-    details: [{ field: 'config', message }],
-  })
+  return invalidField('config', message)
 }

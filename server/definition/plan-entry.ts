@@ -1,18 +1,11 @@
+import type { Value } from '../../api/wire-codec.ts'
+import type { planEntry } from '../../api/definition.ts'
 import { isDeepStrictEqual } from 'node:util'
 import type { Failure } from '../failure.ts'
 import type { ReleaseReport } from '../queries/index.ts'
 
-/** What would become of one thing of the project, and what it takes. */
-export type PlanEntry = {
-  kind: 'environment' | 'settings' | 'variable' | 'connection' | 'query' | 'evaluation' | 'alert'
-  name: string
-  action: 'create' | 'update' | 'delete' | 'unchanged'
-  changes: FieldChange[]
-  notes: string[]
-  release: EntryRelease | null
-  failedChecks: Array<{ type: string; message: string }>
-  refused: { error: string; reason: string | null; message: string } | null
-}
+/** The planned change of one thing of the project, and the step that makes it. */
+export type PlanEntry = Omit<Value<typeof planEntry>, 'release'> & { release: EntryRelease | null }
 
 export type FieldChange = { field: string; before: unknown; after: unknown }
 
@@ -26,7 +19,7 @@ export function entryOf(
   name: string,
   { action, changes = [] }: { action: PlanEntry['action']; changes?: FieldChange[] },
 ): PlanEntry {
-  return { kind, name, action, changes, notes: [], release: null, failedChecks: [], refused: null }
+  return { kind, name, action, changes, notes: [], release: null, readers: [], failedChecks: [], refused: null }
 }
 
 /** A thing that stays, changed or not. */
@@ -41,7 +34,7 @@ export function refusedBy({ code, reason, message }: Failure): NonNullable<PlanE
 /** Fields that hold many of their own are told apart one step further. */
 const deepFields = new Set(['config', 'schema'])
 
-/** What differs between two documents, by field; null where it is not there. */
+/** The differences of two documents, by field; null where a field is not there. */
 export function changesBetween(before: object, after: object): FieldChange[] {
   return differing(plain(before), plain(after)).flatMap((change) => {
     if (!deepFields.has(change.field) || !isRecord(change.before) || !isRecord(change.after)) return [change]

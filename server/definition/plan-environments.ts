@@ -6,8 +6,8 @@ import type { Planned, Step } from './steps.ts'
 export function planEnvironments(known: string[], given: string[] | undefined): { put: Planned[]; drop: Planned[] } {
   if (given === undefined) return { put: [], drop: [] }
   const kind = 'environment'
-  const kept = known.filter((name) => given.includes(name))
-  const isMoved = given.filter((name) => known.includes(name)).some((name, at) => kept[at] !== name)
+  const remaining = known.filter((name) => given.includes(name))
+  const isMoved = given.filter((name) => known.includes(name)).some((name, at) => remaining[at] !== name)
   const put = given.map((name, at): Planned => ({
     kind,
     name,
@@ -19,7 +19,7 @@ export function planEnvironments(known: string[], given: string[] | undefined): 
         }
         return { entry: entryOf(kind, name, { action: 'create' }), apply }
       }
-      if (!isMoved || kept[0] !== name) return { entry: entryOf(kind, name, { action: 'unchanged' }), apply: null }
+      if (!isMoved || remaining[0] !== name) return { entry: entryOf(kind, name, { action: 'unchanged' }), apply: null }
       const changes = [{ field: 'order', before: known, after: given }]
       return {
         entry: entryOf(kind, name, { action: 'update', changes }),

@@ -1,11 +1,18 @@
-import type { DefinedAlert, DefinedEvaluation, DefinedQuery } from '../../api/definition.ts'
+import {
+  definedEvaluation as evaluationSchema,
+  definedQuery as querySchema,
+  type DefinedAlert,
+  type DefinedEvaluation,
+  type DefinedQuery,
+} from '../../api/definition.ts'
 import type { SlotsSchema } from '../../api/slots.ts'
-import { Failure } from '../failure.ts'
-import { changeQuery, createQuery, deleteQuery, inspectQuery, type Query, type QueryContent } from '../queries/index.ts'
+import { fromWire } from '../../api/wire-codec.ts'
+import { Failure, invalidField } from '../failure.ts'
+import { changeQuery, createQuery, deleteQuery, inspectQuery, type Query } from '../queries/index.ts'
 import { createCase, deleteCase, updateCase, type EvaluationCase } from '../questions/index.ts'
 import { createAlert, deleteAlert, knownChannels, updateAlert } from '../usage/index.ts'
 import { changesBetween, comparedEntry, entryOf } from './plan-entry.ts'
-import { definedAlert, definedEvaluation, definedQuery, type AuthoredAlert } from './state.ts'
+import { alertFields, definedAlert, definedEvaluation, definedQuery, type AuthoredAlert } from './state.ts'
 import type { Doing, Step } from './steps.ts'
 
 /** Tables that will be there and have no data yet: what reads them cannot be looked at. */
@@ -63,20 +70,9 @@ export function dropQuery(known: Query): Step {
   }
 }
 
-function contentOf(given: DefinedQuery): Omit<QueryContent, 'slots' | 'dialect'> & { slots: SlotsSchema | undefined } {
-  const { rate_limit: rate } = given
-  return {
-    description: given.description,
-    sql: given.sql,
-    slots: given.slots,
-    examples: given.examples,
-    cacheSeconds: given.cache_seconds,
-    timeoutMs: given.timeout_ms,
-    maxRows: given.max_rows,
-    maxBytes: given.max_bytes,
-    rateLimit: rate === null ? null : { perMinute: rate.per_minute, burst: rate.burst },
-    chart: given.chart,
-  }
+function contentOf(given: DefinedQuery) {
+  const { name: _name, deployed: _deployed, ...content } = fromWire(querySchema, given)
+  return { ...content, slots: given.slots }
 }
 
 type Examining = { given: DefinedQuery; unloaded: Unloaded; entry: Step['entry'] }
@@ -106,16 +102,12 @@ function readsTable({ sql, slots }: DefinedQuery, table: string): boolean {
 
 function needsSlots(tables: string[]): Failure {
   const message = `are required: ${tables.join(', ')} has no data yet, so that nothing tells what they are`
-  return new Failure('invalid_request', {
-    reason: 'invalid_field',
-    message: `slots ${message}.`,
-    details: [{ field: 'slots', message }],
-  })
+  return invalidField('slots', message)
 }
 
 export function planEvaluation(known: EvaluationCase | undefined, given: DefinedEvaluation): Step {
-  const { question, expected_query: expectedQuery, expected_parameters: expectedParameters } = given
-  const expected = { question, expectedQuery, expectedParameters }
+  const expected = fromWire(evaluationSchema, given)
+  const { question } = expected
   if (known === undefined) {
     return {
       entry: entryOf('evaluation', question, { action: 'create', changes: changesBetween({}, given) }),
@@ -151,16 +143,16 @@ export function planAlert(known: AuthoredAlert | undefined, given: DefinedAlert)
     return {
       entry: entryOf('alert', name, { action: 'create', changes: changesBetween({}, shown) }),
       async apply({ app, caller, projectId, results }) {
-        const made = await createAlert(app, caller, { ...settingsOf(given), projectId, channels })
+        const made = await createAlert(app, caller, { ...fromWire(alertFields, given), projectId, channels })
         tellSecrets(results, made)
       },
     }
   }
   const { channels: _stored, ...before } = definedAlert(known)
   const changes = changesBetween(before, fields)
-  const isKept =
+  const isUnchanged =
     channels.length === stored.length && channels.every((each, at) => 'id' in each && each.id === stored[at]?.id)
-  if (!isKept) {
+  if (!isUnchanged) {
     const after = given.channels.map(shownGiven)
     changes.push({ field: 'channels', before: definedAlert(known).channels, after })
   }
@@ -169,8 +161,8 @@ export function planAlert(known: AuthoredAlert | undefined, given: DefinedAlert)
   return {
     entry,
     async apply({ app, caller, projectId, results }) {
-      const input = { ...settingsOf(given), projectId, alertId: known.alert.id }
-      tellSecrets(results, await updateAlert(app, caller, { ...input, ...(!isKept && { channels }) }))
+      const input = { ...fromWire(alertFields, given), projectId, alertId: known.alert.id }
+      tellSecrets(results, await updateAlert(app, caller, { ...input, ...(!isUnchanged && { channels }) }))
     },
   }
 }
@@ -182,23 +174,7 @@ export function dropAlert({ alert }: AuthoredAlert): Step {
   }
 }
 
-function settingsOf(given: DefinedAlert) {
-  return {
-    name: given.name,
-    type: given.type,
-    threshold: given.threshold,
-    resolveThreshold: given.resolve_threshold,
-    windowMinutes: given.window_minutes,
-    forMinutes: given.for_minutes,
-    minRequests: given.min_requests,
-    remindMinutes: given.remind_minutes,
-    environment: given.environment,
-    query: given.query,
-    enabled: given.enabled,
-  }
-}
-
-/** Of an address only where it leads, and nothing of a secret. */
+/** The origin of an address alone, and nothing of a secret. */
 function shownGiven(channel: DefinedAlert['channels'][number]): object {
   if (channel.type === 'email' || channel.type === 'shared') return channel
   const target = URL.canParse(channel.url) ? new URL(channel.url).origin : (channel.target ?? null)

@@ -1,4 +1,5 @@
-import type { Definition, ReadSettings } from '../../api/definition.ts'
+import { definedSettings as settingsSchema, type Definition, type ReadSettings } from '../../api/definition.ts'
+import { fromWire } from '../../api/wire-codec.ts'
 import { changeProject } from '../projects/index.ts'
 import { changeQuestionSettings } from '../questions/index.ts'
 import { changeReplaySettings } from '../rollout/index.ts'
@@ -11,6 +12,7 @@ type Given = NonNullable<Definition['settings']>
 /** Settings are always there: they change or stay. Of those that are left out nothing is said. */
 export function planSettings(known: AuthoredSettings, given: Given = {}): Planned[] {
   const { allowed_origins: origins, questions, replay } = given
+  const values = fromWire(settingsSchema, given)
   const before = definedSettings(known)
   const planned = (name: keyof Given, after: object, apply: NonNullable<Step['apply']>): Planned => ({
     kind: 'settings',
@@ -29,29 +31,15 @@ export function planSettings(known: AuthoredSettings, given: Given = {}): Planne
       ? []
       : [
           planned('questions', { ...before.questions, ...questions }, async ({ app, caller, projectId }) => {
-            const { log, retention_days: retentionDays, min_confidence: minConfidence } = questions
-            await changeQuestionSettings(app, caller, {
-              ...known.questions,
-              projectId,
-              ...(log !== undefined && { log }),
-              ...(retentionDays !== undefined && { retentionDays }),
-              ...(minConfidence !== undefined && { minConfidence }),
-            })
+            const changes = { projectId, ...known.questions, ...values.questions }
+            await changeQuestionSettings(app, caller, changes)
           }),
         ]),
     ...(replay === undefined
       ? []
       : [
           planned('replay', { ...before.replay, ...replay }, async ({ app, caller, projectId }) => {
-            const { recording, max_calls: maxCalls, days, redacted_slots: redactedSlots } = replay
-            await changeReplaySettings(app, caller, {
-              ...known.replay,
-              projectId,
-              ...(recording !== undefined && { recording }),
-              ...(maxCalls !== undefined && { maxCalls }),
-              ...(days !== undefined && { days }),
-              ...(redactedSlots !== undefined && { redactedSlots }),
-            })
+            await changeReplaySettings(app, caller, { projectId, ...known.replay, ...values.replay })
           }),
         ]),
   ]

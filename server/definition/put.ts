@@ -1,10 +1,11 @@
 import type { Transaction } from 'kysely'
 import type { Definition, WholeDefinition } from '../../api/definition.ts'
+import { fixedLimits } from '../../api/limits.ts'
 import { recordAct, requireRole, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
-import { checkRelease, hasQuery, type ReleaseReport } from '../queries/index.ts'
+import { checkRelease, hasQuery, readQueryReads, type ReleaseReport } from '../queries/index.ts'
 import { inOneTransaction, lockProjectForQuota, type Database, type Tables } from '../store/index.ts'
-import { planAll, refuseTwins } from './plan-all.ts'
+import { planAll, refuseTwins, type Prune } from './plan-all.ts'
 import { entryOf, refusedBy, type PlanEntry } from './plan-entry.ts'
 import type { Unloaded } from './plan-queries.ts'
 import { definitionOf, readState, type State } from './state.ts'
@@ -33,10 +34,21 @@ type Input = {
   definition: Definition
   /** Say what would happen, and leave everything as it is. */
   check: boolean
-  /** Delete what the definition does not name. */
-  prune: boolean
+  prune: Prune
   /** Where the queries are meant to go. */
   environment: string
+}
+
+/**
+ * Definitions of one project are applied one after the other, and those of all projects few at once: each holds a
+ * connection for as long as it takes.
+ */
+export const definitionTurns = {
+  room: 2,
+  perName: 1,
+  queueLength: 8,
+  waitMs: 30_000,
+  late: { message: 'Other definitions are still being put. Try again in a moment.', retryAfterSeconds: 5 },
 }
 
 /**
@@ -54,7 +66,12 @@ export async function putDefinition(app: DefinitionParts, caller: Caller, input:
     const within = partsWithin(app, store)
     const state = await readState(within, caller, projectId)
     const doing = { app: within, caller, projectId, results }
+    const readers = await readersByTable(store, projectId)
     const plan = await doAll(doing, { steps: planAll(input, state, await unloadedTables(app, input, state)), check })
+    for (const entry of plan) {
+      const isMoved = ['connection', 'model'].includes(entry.kind) && entry.action !== 'unchanged'
+      if (isMoved) entry.readers = readers.get(entry.name) ?? []
+    }
     const changed = plan.filter(({ action }) => action !== 'unchanged')
     const report = check ? await lookAhead(doing, { plan, environment: input.environment }) : null
     if (changed.length > 0) {
@@ -64,7 +81,7 @@ export async function putDefinition(app: DefinitionParts, caller: Caller, input:
     return { plan, report }
   }
   const put = () => inOneTransaction(app.store, { takeBack: check }, work)
-  const done = await app.definitionTurns.take(projectId, put)
+  const done = await app.definitionGate.run([projectId], put)
   app.catalogs.forget(projectId)
   // Within the transaction nobody else could read them.
   if (!check && definition.settings?.allowed_origins !== undefined) await app.origins.refresh()
@@ -73,7 +90,19 @@ export async function putDefinition(app: DefinitionParts, caller: Caller, input:
   return { plan: done.plan, applied: true, routing, jobs: results.jobs, secrets: results.secrets }
 }
 
-/** What asks the store on its own asks the one of the transaction, too. */
+/** Deployed queries by the table that they read. An environment has no tables of its own. */
+async function readersByTable(store: Database, projectId: string): Promise<Map<string, PlanEntry['readers']>> {
+  const { queries } = await readQueryReads(store, { projectId, limit: fixedLimits.definedObjects.value })
+  const readers = new Map<string, PlanEntry['readers']>()
+  for (const { name: query, deployments } of queries) {
+    for (const { environment, reads } of deployments) {
+      for (const table of reads) readers.set(table, [...(readers.get(table) ?? []), { environment, query }])
+    }
+  }
+  return readers
+}
+
+/** Parts that ask the store themselves ask the one of the transaction, too. */
 function partsWithin(app: DefinitionParts, store: Database): DefinitionParts {
   const sources = { ...app.alerts.sources, hasQuery: (query: Parameters<typeof hasQuery>[1]) => hasQuery(store, query) }
   return { ...app, store, alerts: { ...app.alerts, sources } }
@@ -100,18 +129,19 @@ async function doAll(doing: Doing, { steps, check }: { steps: Planned[]; check: 
 }
 
 function namedFailure(failure: Failure, { kind, name }: { kind: PlanEntry['kind']; name: string }): Failure {
-  const { code, reason, details, retryAfterSeconds, fields } = failure
+  const { code, reason, details, more, retryAfterSeconds, fields } = failure
   return new Failure(code, {
     ...(reason !== undefined && { reason: reason as never }),
     message: `Nothing was applied. The ${kind} ${name}: ${failure.message}`,
     details: (details ?? []).map((each) => ({ ...each, field: `${kind} ${name}: ${each.field}` })),
+    more,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     ...(fields !== undefined && { fields }),
     cause: failure,
   })
 }
 
-/** What releasing the queries that change would do, on top of what the plan does. */
+/** The report of releasing the changed queries, on top of the plan. */
 async function lookAhead(
   { app, caller, projectId, results }: Doing,
   { plan, environment }: { plan: PlanEntry[]; environment: string },
@@ -142,7 +172,8 @@ async function unloadedTables(
   const { tables } = await app.catalogs.get(projectId)
   const loaded = new Set(tables.map(({ name }) => name))
   const named = [
-    ...state.connections.map(({ tableName }) => tableName),
+    ...[...state.connections, ...state.models].map(({ tableName }) => tableName),
+    ...(definition.models ?? []).map(({ name }) => name),
     ...(definition.connections ?? []).map(({ table_name: tableName }) => tableName),
   ]
   return new Set(named.filter((name) => !loaded.has(name)))

@@ -1,15 +1,17 @@
 import type { Caller, Vault } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
-import type { Catalogs, DeployedQueries, QueryEngine, QueryGate, TableBuilder } from '../data/index.ts'
-import type { WorkTurns } from '../flow/index.ts'
+import type { Catalogs, DeployedQueries, QueryGate, TableModels } from '../data/index.ts'
+import type { Files } from '../files/index.ts'
+import type { QueryEngine, TableBuilder } from '../engine/index.ts'
+import type { Gate } from '../flow/index.ts'
 import type { Jobs } from '../jobs/index.ts'
 import type { Origins } from '../projects/index.ts'
 import type { ReleaseParts } from '../queries/index.ts'
 import type { Alerts, Post } from '../usage/index.ts'
 import type { PlanEntry } from './plan-entry.ts'
 
-/** What the verbs of a definition use. */
+/** The parts that the verbs of a definition use. */
 export type DefinitionParts = ReleaseParts & {
   vault: Vault
   config: Pick<Config, 'limits'>
@@ -18,16 +20,18 @@ export type DefinitionParts = ReleaseParts & {
   builder: TableBuilder
   deployments: ReleaseParts['deployments'] & DeployedQueries
   queryGate: QueryGate
+  models: TableModels
+  files: Files
   jobs: Jobs
-  /** Who may put a definition now, by project. */
-  definitionTurns: WorkTurns
+  /** The gate for putting a definition, by project. */
+  definitionGate: Gate
   alerts: Alerts
   post: Post
   origins: Origins
   now: Clock
 }
 
-/** What comes of applying it, beside what is changed. */
+/** The results of applying it, beside the changes. */
 export type Results = {
   jobs: Array<{ id: string; tableName: string }>
   secrets: Array<{ alert: string; target: string; secret: string }>

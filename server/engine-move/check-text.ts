@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts'
-import type { Catalogs, QueryEngine } from '../data/index.ts'
-import { Failure } from '../failure.ts'
+import type { Catalogs } from '../data/index.ts'
+import type { QueryEngine } from '../engine/index.ts'
+import { Failure, invalidField, listProblems } from '../failure.ts'
 import {
   asDraft,
   contentOfText,
@@ -30,33 +31,37 @@ type Check = TextWish & {
 }
 
 /** Calls that differ, or fail, say enough: no more are run. */
+/** Sets of values on which each query is run on both engines. */
+export const maxCheckedCalls = 20
+/** The longest check of a project; queries that are left then are unchecked. */
+export const maxCheckMs = 240_000
 const maxBad = 5
 
 /** Runs one text on the engine that it is written for and on another, and says how they compare. */
 export async function checkText(app: Parts, check: Check): Promise<CheckedText> {
   const { text, wish, projectId, to } = check
-  if (wish.exclude) return { report: { ...untold(check), status: 'excluded', blocks: false }, moved: null }
+  if (wish.exclude) return { report: { ...emptyReport(check), status: 'excluded', blocks: false }, moved: null }
   const content = contentOfText(text)
   const draft = asDraft(text, { ...content, sql: wish.sql ?? content.sql, dialect: to })
   const limits = { signal: check.signal }
   const inspected = await orFailure(examine(app, projectId, { ...draft, limits }))
   if (inspected instanceof Failure) {
     const because = `On ${to}: ${inspected.message}`
-    return { report: { ...untold(check), status: 'cannot', because }, moved: null }
+    return { report: { ...emptyReport(check), status: 'cannot', because }, moved: null }
   }
   const before = await orFailure(versionOfText(app, check))
   if (before instanceof Failure) {
     const because = `On ${content.dialect} it does not run as it is: ${before.message}`
-    return settled(check, { report: { ...untold(check), status: 'unchecked', because }, draft, inspected })
+    return settled(check, { report: { ...emptyReport(check), status: 'unchecked', because }, draft, inspected })
   }
   refuseGiven(check, before)
   const calls = await compareOn(app, check, { before, after: draftAsVersion(draft, inspected) })
   const judged = judgeText({ before, after: inspected, calls, accept: wish.accept, to })
-  return settled(check, { report: { ...untold(check), ...judged }, draft, inspected })
+  return settled(check, { report: { ...emptyReport(check), ...judged }, draft, inspected })
 }
 
-/** What is told of a text that was not run. */
-export function untold({ text, wish }: TextWish): TextReport {
+/** Report on a text that was not run. */
+export function emptyReport({ text, wish }: TextWish): TextReport {
   const { draft, isDraft, places, version } = text
   return {
     name: draft.name,
@@ -83,7 +88,7 @@ function settled(
   return { report: { ...report, blocks }, moved: { text, draft, inspected } }
 }
 
-/** What answers today: a version as it was frozen, or the draft as it would be. */
+/** The version that answers today: as it was frozen, or the draft as it would be. */
 async function versionOfText(app: Parts, { text, projectId, signal }: Check): Promise<LiveVersion> {
   const { draft, version } = text
   if (version !== null) return liveVersion(version)
@@ -95,11 +100,9 @@ function refuseGiven({ wish }: Check, version: LiveVersion): void {
   for (const [index, parameters] of wish.parameters.entries()) {
     const checked = checkSlots(version.compiled(), parameters)
     if (!('details' in checked)) continue
-    const told = checked.details.map(({ field, message }) => `${field} ${message}`).join('; ')
-    throw new Failure('invalid_request', {
-      reason: 'invalid_field',
-      message: `The parameters given for ${wish.name} are not as expected: ${told}.`,
-      details: [{ field: `queries.${wish.name}.parameters.${index}`, message: told }],
+    const problems = listProblems(checked.details, checked.more)
+    throw invalidField(`queries.${wish.name}.parameters.${index}`, problems, {
+      message: `The parameters given for ${wish.name} are not as expected: ${problems}.`,
     })
   }
 }
@@ -109,10 +112,9 @@ async function compareOn(
   { wish, projectId, recorded, signal }: Check,
   versions: { before: LiveVersion; after: LiveVersion },
 ): Promise<JudgedCall[]> {
-  const most = app.config.limits.engineMoveCalls
   const calls: JudgedCall[] = []
   let bad = 0
-  for (const set of parameterSets(versions.before, { given: wish.parameters, recorded, most })) {
+  for (const set of parameterSets(versions.before, { given: wish.parameters, recorded, most: maxCheckedCalls })) {
     const compared = await compareCall(app, { projectId, ...versions, parameters: set.parameters, signal })
     calls.push({ ...set, ...compared })
     if (compared.outcome === 'different' || compared.outcome === 'failed') bad += 1
@@ -121,7 +123,7 @@ async function compareOn(
   return calls
 }
 
-/** What an engine refuses is an answer here; what is too busy, or gone, is not. */
+/** A refusal by the engine is an answer here; an engine that is busy or gone is not. */
 async function orFailure<Value>(work: Promise<Value>): Promise<Value | Failure> {
   try {
     return await work

@@ -1,2 +1,1 @@
-export { moveProject } from './move.ts'
-export { createEngineMoveTurns } from './turns.ts'
+export { engineMoveTurns, moveProject } from './move.ts'

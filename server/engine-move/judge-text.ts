@@ -1,4 +1,4 @@
-import type { Column } from '../data/index.ts'
+import type { Column } from '../engine/index.ts'
 import { compareContracts } from '../queries/index.ts'
 import type { ComparedCall } from '../rollout/index.ts'
 import type { Dialect } from '../store/index.ts'
@@ -32,10 +32,10 @@ export function judgeText({
 }): Judged {
   const changes = shapeChanges(before, after)
   const compared = calls.filter(isCompared)
-  const told = { compared: compared.length, uncompared: calls.length - compared.length, changes }
+  const figures = { compared: compared.length, uncompared: calls.length - compared.length, changes }
   const bad = compared.filter((call) => isDifferent(call, accept))
   const differences = bad.slice(0, maxDifferences).map((call) => differenceOf(call, to))
-  const say = (status: MoveStatus, because: string | null): Judged => ({ ...told, status, because, differences })
+  const say = (status: MoveStatus, because: string | null): Judged => ({ ...figures, status, because, differences })
   const failed = compared.find(({ outcome }) => outcome === 'failed')
   if (failed !== undefined) return say('cannot', differenceOf(failed, to).because)
   const breaking = changes.filter(({ level }) => level !== 'compatible')

@@ -1,17 +1,17 @@
 import { requireRole, type Caller, type Vault } from '../access/index.ts'
 import type { Config } from '../config.ts'
-import { noTrino } from '../data/index.ts'
+import { noTrino } from '../engine/index.ts'
 import { Failure } from '../failure.ts'
-import type { WorkTurns } from '../flow/index.ts'
+import type { Gate } from '../flow/index.ts'
 import { engineOf } from '../projects/index.ts'
 import { contentOfText, liveVersion, readTexts, releaseMove, type ReleaseParts } from '../queries/index.ts'
 import { callsToRun, type CallRecorder } from '../rollout/index.ts'
 import type { Dialect } from '../store/index.ts'
-import { checkText, untold, type CheckedText } from './check-text.ts'
+import { checkText, maxCheckedCalls, maxCheckMs, emptyReport, type CheckedText } from './check-text.ts'
 import { refusedMove, sayMove, type MoveReport } from './report.ts'
 import { wishesOf, type TextWish, type Wish } from './wishes.ts'
 
-type Parts = ReleaseParts & { vault: Vault; recorder: CallRecorder; config: Config; engineMoveTurns: WorkTurns }
+type Parts = ReleaseParts & { vault: Vault; recorder: CallRecorder; config: Config; engineMoveGate: Gate }
 
 type Move = {
   projectId: string
@@ -24,6 +24,18 @@ type Move = {
 
 /** Texts that are compared at once: behind the callers, on two engines. */
 const atOnce = 4
+
+/** Moves in one process: each holds both engines for minutes. */
+export const engineMoveTurns = {
+  room: 2,
+  perName: 1,
+  queueLength: 4,
+  waitMs: maxCheckMs,
+  late: {
+    message: 'Other moves between engines are still being checked. Try again in a minute.',
+    retryAfterSeconds: 60,
+  },
+}
 
 /**
  * Puts a project on another engine: every text of it is run on both over the same values and data, and where nothing
@@ -38,7 +50,8 @@ export async function moveProject(app: Parts, caller: Caller, move: Move): Promi
     throw new Failure('conflict', { reason: 'same_engine', message: `The project is on ${to} already.` })
   }
   if (app.config.trinoUrl === undefined) throw noTrino()
-  return app.engineMoveTurns.take(projectId, () => checkAndSwitch(app, caller, { ...move, from }))
+  const work = () => checkAndSwitch(app, caller, { ...move, from })
+  return app.engineMoveGate.run([projectId], work, { signal: move.signal })
 }
 
 async function checkAndSwitch(app: Parts, caller: Caller, move: Move & { from: Dialect }): Promise<MoveReport> {
@@ -68,11 +81,10 @@ async function checkAndSwitch(app: Parts, caller: Caller, move: Move & { from: D
 /** In order. What is not reached in time is unchecked, and says so. */
 async function checkAll(app: Parts, wishes: TextWish[], move: Move): Promise<CheckedText[]> {
   const { projectId, engine: to } = move
-  const { engineMoveCalls, engineMoveTimeoutMs } = app.config.limits
   const versions = wishes.map(({ text }) => liveVersion(text.version ?? unfrozen(text)))
   const environments = [...new Set(wishes.flatMap(({ text }) => text.places.map((place) => place.environment)))]
-  const recorded = await callsToRun(app, { projectId, environments, versions, each: engineMoveCalls })
-  const deadline = AbortSignal.timeout(engineMoveTimeoutMs)
+  const recorded = await callsToRun(app, { projectId, environments, versions, each: maxCheckedCalls })
+  const deadline = AbortSignal.timeout(maxCheckMs)
   const signal = AbortSignal.any([move.signal, deadline])
   const results: CheckedText[] = []
   const queue = wishes.entries()
@@ -85,8 +97,8 @@ async function checkAll(app: Parts, wishes: TextWish[], move: Move): Promise<Che
       } catch (error) {
         move.signal.throwIfAborted()
         if (!deadline.aborted) throw error
-        const because = `The check ran past its ${Math.round(engineMoveTimeoutMs / 1000)} s before it came to this (SLUICE_ENGINE_MOVE_TIMEOUT_MS).`
-        results[at] = { report: { ...untold(wish), because }, moved: null }
+        const because = `The check ran past its ${Math.round(maxCheckMs / 1000)} s before it came to this.`
+        results[at] = { report: { ...emptyReport(wish), because }, moved: null }
       }
     }
   }

@@ -6,8 +6,9 @@ export type ParameterSource = 'given' | 'defaults' | 'example' | 'recorded'
 export type ParameterSet = { source: ParameterSource; parameters: Record<string, unknown> }
 
 /**
- * What a query is compared on, each set once: what its author gives, no values where it needs none, its examples, and
- * recorded calls. What it would refuse (an example may leave slots open) says nothing of an engine and is left out.
+ * Parameter sets that a query is compared on, each once: those its author gives, no values where it needs none, its
+ * examples, and recorded calls. A set that the query would refuse (an example may leave slots open) says nothing about
+ * an engine and is left out.
  */
 export function parameterSets(
   version: Pick<LiveVersion, 'compiled' | 'examples'>,

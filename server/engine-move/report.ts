@@ -1,48 +1,17 @@
+import type { Value } from '../../api/wire-codec.ts'
+import type { engineMove } from '../../api/engine-moves.ts'
 import { Failure } from '../failure.ts'
-import type { compareContracts } from '../queries/index.ts'
-import type { ComparedCall } from '../rollout/index.ts'
 import type { Dialect } from '../store/index.ts'
-import type { ParameterSource } from './parameter-sets.ts'
 
 export type MoveStatus = 'same' | 'different' | 'cannot' | 'unchecked' | 'excluded'
 
 /** A call that the two engines answer differently. */
-export type Difference = {
-  parameters: Record<string, unknown>
-  source: ParameterSource
-  because: string | null
-  added: number | null
-  removed: number | null
-  changed: number | null
-  rows: NonNullable<ComparedCall['comparison']>['sample']
-}
+export type Difference = TextReport['differences'][number]
 
 /** How one text of a query does on the new engine. */
-export type TextReport = {
-  name: string
-  version: number | null
-  environments: string[]
-  status: MoveStatus
-  blocks: boolean
-  because: string | null
-  sql: string
-  rewritten: boolean
-  compared: number
-  uncompared: number
-  changes: ReturnType<typeof compareContracts>['changes']
-  differences: Difference[]
-}
+export type TextReport = MoveReport['queries'][number]
 
-export type MoveReport = {
-  projectId: string
-  from: Dialect
-  to: Dialect
-  switched: boolean
-  ready: boolean
-  summary: string
-  queries: TextReport[]
-  releases: Array<{ environment: string; releaseId: string | null }>
-}
+export type MoveReport = Value<typeof engineMove>
 
 /** 12 texts, compared over 30 sets of values: 9 the same, 2 different, 1 unchecked. */
 export function sayMove({ from, to }: { from: Dialect; to: Dialect }, queries: readonly TextReport[]): string {
@@ -67,13 +36,13 @@ function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
-const maxTold = 5
+const maxNamed = 5
 
 export function refusedMove({ to, queries, summary }: MoveReport): Failure {
   const blocking = queries.filter(({ blocks }) => blocks)
   const details = blocking.map(({ name, status, because }) => ({ field: name, message: because ?? status }))
-  const names = blocking.slice(0, maxTold).map(({ name }) => name)
-  const rest = blocking.length > maxTold ? ` and ${blocking.length - maxTold} more` : ''
+  const names = blocking.slice(0, maxNamed).map(({ name }) => name)
+  const rest = blocking.length > maxNamed ? ` and ${blocking.length - maxNamed} more` : ''
   return new Failure('conflict', {
     reason: 'engines_differ',
     message: `Nothing was switched: ${names.join(', ')}${rest} would not be on ${to} what they are. Rewrite, accept or exclude them; check=true shows what differs. ${summary}`,

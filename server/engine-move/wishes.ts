@@ -1,20 +1,14 @@
-import { Failure } from '../failure.ts'
+import type { Value } from '../../api/wire-codec.ts'
+import type { moveEngine } from '../../api/engine-moves.ts'
+import { invalidField } from '../failure.ts'
 import type { QueryText } from '../queries/index.ts'
-import type { Accepted } from './judge-text.ts'
 
-/** What an author says of one text. */
-export type Wish = {
-  name: string
-  version?: number | undefined
-  sql?: string | undefined
-  parameters: Array<Record<string, unknown>>
-  accept: Accepted[]
-  exclude: boolean
-}
+/** The author's wish for one text. */
+export type Wish = Value<typeof moveEngine>['queries'][number]
 
 export type TextWish = { text: QueryText; wish: Wish }
 
-/** What is wished of every text. A query that is left out is left out with all its texts. */
+/** Wishes for every text. A query that is left out is left out with all its texts. */
 export function wishesOf(texts: readonly QueryText[], wishes: readonly Wish[]): TextWish[] {
   const left = new Set(wishes)
   const excluded = new Set(wishes.filter(({ exclude }) => exclude).map(({ name }) => name))
@@ -28,10 +22,8 @@ export function wishesOf(texts: readonly QueryText[], wishes: readonly Wish[]): 
   const strange = [...left].find(({ name, exclude }) => !(exclude && texts.some(({ draft }) => draft.name === name)))
   if (strange === undefined) return found
   const which = strange.version === undefined ? strange.name : `${strange.name}, version ${strange.version}`
-  throw new Failure('invalid_request', {
-    reason: 'invalid_field',
+  throw invalidField('queries', `name ${which}, of which there is nothing to move`, {
     message: `There is nothing to move of ${which}: no such query, or it is written for the other engine, or that version answers nowhere or has the text of the draft.`,
-    details: [{ field: 'queries', message: `name ${which}, of which there is nothing to move` }],
   })
 }
 

@@ -17,7 +17,7 @@ import { createQuery, defaultSettings, deployQuery } from '../queries/index.ts'
 import { takeLease } from '../store/index.ts'
 import { exampleQueries } from './queries.ts'
 
-/** What a newcomer can call at once. */
+/** The example, as a newcomer can call it at once. */
 export type Example = { projectId: string; keySecret: string }
 
 const graceSeconds = 86_400
@@ -28,7 +28,7 @@ const graceSeconds = 86_400
  * there before; after a crash half-way it is made anew.
  */
 export async function ensureExample(app: App, owner: UserCaller, address: string): Promise<Example | undefined> {
-  // Of several that start together one makes it; to the others its half would look like what a crash left.
+  // One of several that start together makes it; to the others its half would look like what a crash left.
   await using lease = await takeLease(app.store, 'example project')
   if (lease === undefined) return undefined
   const state = await readExampleState(app.store)

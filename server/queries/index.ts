@@ -1,4 +1,4 @@
-export { defaultSettings, type QueryContent } from './content.ts'
+export { defaultSettings, type QueryContent } from './drafts/content.ts'
 export { openAnswers, type Answer, type Answers, type IncompleteSource } from './calls/answers.ts'
 export type { JsonSchema } from './slots/column-schema.ts'
 export { contractOf, type QueryContract } from './deployed/contract.ts'
@@ -8,7 +8,7 @@ export { answerRun, call, limitRun, type CallAnswer, type CallParts } from './ca
 export { openQueryGate } from './deployed/data-change.ts'
 export type { DeployGate, EvaluatedPlace, GatedChange, Regression, RoutingReport } from './deployed/deploy-gate.ts'
 export { readPastReads } from './deployed/past-reads.ts'
-export { openDeployments, type Deployments, type EnvironmentPlace } from './deployed/deployments.ts'
+export { openDeployments, type Deployments } from './deployed/deployments.ts'
 export {
   draftAsVersion,
   findVersionPairs,
@@ -23,17 +23,17 @@ export {
   type LiveVersion,
   type ReleaseTrial,
 } from './deployed/deployment-index.ts'
+export { readStatements, type StatementToTest, type TestGate } from './releases/test-gate.ts'
 export type { Rehearsal } from './releases/rehearsal.ts'
 export type { NewTrial } from './releases/start-trial.ts'
 export { continueRelease, endTrial, listTrials, noteTrial, stepTrial, type TrialRecord } from './releases/trial-acts.ts'
 export { changeQuery, createQuery, deleteQuery, findQuery, hasQuery, listQueries, type Query } from './drafts/drafts.ts'
 export { examine, inspectQuery } from './drafts/inspection.ts'
 export { compareContracts } from './slots/compatibility.ts'
-export { wireRegressions, type ReleaseReport } from './releases/report.ts'
-export { deployQuery, promoteQuery, rollbackQuery, undeployQuery, type DeployReport } from './releases/single.ts'
-export { createReleaseTurns, type ReleaseTurns } from './releases/turns.ts'
+export { type ReleaseReport } from './releases/report.ts'
+export { deployQuery, promoteQuery, rollbackQuery, undeployQuery } from './releases/single.ts'
 export { releaseMove, type MovedText } from './releases/move.ts'
-export type { ReleaseParts } from './releases/release.ts'
+export { releaseTurns, type ReleaseParts } from './releases/release.ts'
 export { asDraft, contentOfText, readTexts, type QueryText } from './releases/texts.ts'
 export {
   checkRelease,
@@ -47,12 +47,22 @@ export {
 export { explainQuery, previewQuery, runScratch, streamDraft } from './calls/preview.ts'
 export { readQueryReads, type QueryReads } from './deployed/reads.ts'
 export { renameQuery, tagQuery, type QueryNameKeepers } from './drafts/rename.ts'
-export { callableQueries, contractsFor, describedBy, describeProject } from './deployed/project-document.ts'
-export { checkSlots } from './slots/slots.ts'
-export { addressWords, slotParameter, slotPrefix } from './text-values.ts'
+export { callableQueries, contractsFor, describedBy, describeProject, listedFor } from './deployed/project-document.ts'
+export { saidBound, type SlotBound } from './slots/bounds.ts'
+export {
+  boundsOf,
+  boundsOfAll,
+  readBounds,
+  readNeeded,
+  type BoundParts,
+  type QueryBounds,
+} from './slots/read-bounds.ts'
+export { bindCall, checkSlots } from './slots/slots.ts'
+export { addressWords, slotParameter, slotPrefix } from './slots/slot-values.ts'
 export { tellRefusal } from './calls/record.ts'
 export { keepLookups } from './calls/lookups.ts'
-export { runQuery, type Run, type RunAnswer, type StreamAnswer } from './calls/run.ts'
+export { runQuery, type Run, type RunAnswer, type RunParts, type StreamAnswer } from './calls/run.ts'
+export type { UnknownValues } from './calls/unknown-values.ts'
 export {
   diffVersions,
   findVersion,

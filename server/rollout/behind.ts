@@ -1,24 +1,25 @@
 import type { Vault } from '../access/index.ts'
 import type { Config } from '../config.ts'
-import type { Catalogs, QueryEngine } from '../data/index.ts'
+import type { Catalogs } from '../data/index.ts'
+import type { QueryEngine } from '../engine/index.ts'
 import { createSerial, openPeriodic } from '../flow/index.ts'
 import type { Observe } from '../observe.ts'
 import { answersKey, type AnsweredCall, type Deployments, type ReleaseTrial } from '../queries/index.ts'
 import { isRowRefused, type Database, type ReplayCounts } from '../store/index.ts'
 import { addCounts, addComparedCall, noCounts, type CountsByQuery } from './counts.ts'
-import { ensureReplay, keepCalls, keptCall, maxKeptCalls, type KeptCall } from './replay-records.ts'
+import { ensureReplay, keepCalls, replayedCall, maxReplayedCalls, type ReplayedCall } from './replay-records.ts'
 import { compareCall } from './run-call.ts'
 
 /** Runs answered calls a second time, on the other version of a release that is tried out, and compares. */
 export type BehindCalls = {
   /** Never waits: what finds no room is counted and forgotten. */
-  heard(call: AnsweredCall): void
+  received(call: AnsweredCall): void
   /** Ends when nothing waits any more and all that was counted is written. */
   settled(): Promise<void>
   close(): Promise<void>
 }
 
-type Parts = {
+export type BehindParts = {
   store: Pick<Database, 'db'>
   vault: Vault
   engine: QueryEngine
@@ -34,22 +35,22 @@ type Comparing = ReleaseTrial & { replayId: string }
 
 type Waiting = { call: AnsweredCall; trial: Comparing; at: number }
 
-/** What came of calls of one trial and is not written yet. */
-type Unwritten = { trial: Comparing; counts: CountsByQuery; calls: KeptCall[] }
+/** Results of one trial's calls that are not written yet. */
+type Unwritten = { trial: Comparing; counts: CountsByQuery; calls: ReplayedCall[] }
 
 const flushMs = 1_000
 
 // Over 70 lines: what waits, what is counted and what is written are one state.
-export function openBehindCalls(app: Parts): BehindCalls {
+export function openBehindCalls(app: BehindParts): BehindCalls {
   const { shadowQueueLength, shadowCallsPerSecond } = app.config.limits
   const waiting: Waiting[] = []
   const unwritten = new Map<string, Unwritten>()
-  const kept = new Map<string, number>()
+  const storedCounts = new Map<string, number>()
   const closing = new AbortController()
   const allowance = openAllowance(shadowCallsPerSecond)
   let working: Promise<void> | null = null
 
-  function heard(call: AnsweredCall): void {
+  function received(call: AnsweredCall): void {
     const trial = comparingTrial(app.deployments, call)
     if (trial === null) return
     const isFull = waiting.length >= shadowQueueLength || app.engine.health().waiting > 0 || !allowance()
@@ -82,11 +83,11 @@ export function openBehindCalls(app: Parts): BehindCalls {
     const compared = await compareCall(app, input)
     const own = unwrittenOf(trial)
     addComparedCall(own.counts, name, compared)
-    const count = kept.get(trial.replayId) ?? 0
-    if (compared.outcome === 'equal' || count >= maxKeptCalls) return
-    kept.set(trial.replayId, count + 1)
+    const count = storedCounts.get(trial.replayId) ?? 0
+    if (compared.outcome === 'equal' || count >= maxReplayedCalls) return
+    storedCounts.set(trial.replayId, count + 1)
     const came = { calledAt: new Date(at), keyId: call.caller?.key.id ?? null, times: 1 }
-    own.calls.push(keptCall({ name, before, after }, { ...compared, ...came, parameters: { ...parameters } }))
+    own.calls.push(replayedCall({ name, before, after }, { ...compared, ...came, parameters: { ...parameters } }))
   }
 
   function unwrittenOf(trial: Comparing): Unwritten {
@@ -99,7 +100,7 @@ export function openBehindCalls(app: Parts): BehindCalls {
     return (unwrittenOf(trial).counts[query] ??= noCounts())
   }
 
-  /** What could not be written is written with the next. */
+  /** Results that could not be written are written with the next ones. */
   function waitOn({ trial, counts, calls }: Unwritten): void {
     const own = unwrittenOf(trial)
     for (const [query, sum] of Object.entries(counts))
@@ -130,7 +131,7 @@ export function openBehindCalls(app: Parts): BehindCalls {
     onError: (error) => app.observe({ kind: 'fault', where: 'calls run behind', error }),
   })
   return {
-    heard,
+    received,
     async settled() {
       const rest = async (): Promise<void> => {
         if (working === null) return
@@ -176,7 +177,7 @@ function openAllowance(perSecond: number): () => boolean {
 
 /** Several processes count for the same release. */
 async function addTo(
-  app: Pick<Parts, 'store' | 'vault'>,
+  app: Pick<BehindParts, 'store' | 'vault'>,
   replayId: string,
   { trial, counts, calls }: Unwritten,
 ): Promise<void> {

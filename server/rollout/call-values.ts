@@ -32,6 +32,6 @@ export async function findCallValues(
   const [found] = rows
   if (found === undefined) return { recording, parameters: null }
   const values = app.vault.open(found.sealed) as Record<string, unknown>
-  const told = Object.entries(values).map(([name, value]) => [name, isSecretName(name) ? hiddenValue : value])
-  return { recording, parameters: Object.fromEntries(told) as Record<string, unknown> }
+  const shown = Object.entries(values).map(([name, value]) => [name, isSecretName(name) ? hiddenValue : value])
+  return { recording, parameters: Object.fromEntries(shown) as Record<string, unknown> }
 }

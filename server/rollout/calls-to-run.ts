@@ -10,7 +10,7 @@ import { readReplaySettings } from './settings.ts'
 type Parts = { store: Database; vault: Vault; recorder: CallRecorder; now: Clock }
 type Parameters = Record<string, unknown>
 
-/** Of all queries together: each has at most 16 kB. */
+/** Limit over all queries together: each call has at most 16 kB. */
 const maxCalls = 2_000
 const dayMs = 86_400_000
 

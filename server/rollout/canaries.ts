@@ -29,13 +29,13 @@ type Parts = {
   store: Database
   usage: Usage
   deployments: Deployments
-  router: DeployGate
+  deployGate: DeployGate
   observe: Observe
   now: () => number
 }
 
 const leaseName = 'canaries'
-/** Of ten thousand. */
+/** Shares are counted in ten-thousandths. */
 const all = 10_000
 
 export function openCanaries(app: Parts, intervalMs: number): Canaries {
@@ -46,7 +46,7 @@ export function openCanaries(app: Parts, intervalMs: number): Canaries {
     if (trials.length === 0) return true
     await using lease = await takeLease(app.store, leaseName)
     if (lease === undefined) return false
-    // What this process has seen counts; without it the round is a second behind.
+    // Calls seen by this process count too; without the flush the round is a second behind.
     await app.usage.flush().catch(() => undefined)
     for (const trial of trials) {
       await judgeOne(app, trial).catch((error: unknown) => app.observe({ kind: 'fault', where: 'canaries', error }))
@@ -63,7 +63,10 @@ export function openCanaries(app: Parts, intervalMs: number): Canaries {
   }
 }
 
-/** What speaks against it comes first; then, where its time has come and enough was seen, it gets a larger share. */
+/**
+ * Evidence against a canary is looked at first; then, where its time has come and enough was seen, it gets a larger
+ * share.
+ */
 async function judgeOne(app: Parts, trial: TrialRecord): Promise<void> {
   const { releaseId, rules, share, steppedAt } = trial
   const at = new Date(app.now())
@@ -101,7 +104,7 @@ async function comparedOf(app: Parts, { replayId }: TrialRecord): Promise<Compar
   return { calls: comparedCalls(counts), different: counts.different + counts.failed, dropped: counts.dropped }
 }
 
-/** Of releases that are no longer tried out, however they ended. */
+/** Finishes replays of releases that are no longer tried out, however they ended. */
 async function finishReplays({ db }: Database, trials: TrialRecord[]): Promise<void> {
   const running = trials.flatMap(({ replayId }) => replayId ?? [])
   await db

@@ -1,7 +1,7 @@
 import type { ReplayCounts, ReplayOutcome } from '../store/index.ts'
 import type { ComparedCall, Ran } from './run-call.ts'
 
-/** What came of calls, by query. */
+/** Outcomes of calls, by query. */
 export type CountsByQuery = Record<string, ReplayCounts>
 
 export function noCounts(): ReplayCounts {
@@ -78,8 +78,8 @@ export function sayCounts(counts: ReplayCounts): string {
   if (calls === 0) return 'No recorded call was run.'
   const parts = [`${number(counts.equal)} equal`]
   if (counts.different > 0) parts.push(`${number(counts.different)} different${inColumns(counts.columns)}`)
-  for (const [outcome, said] of Object.entries(words) as Array<[ReplayOutcome, string]>) {
-    if (counts[outcome] > 0) parts.push(`${number(counts[outcome])} ${said}`)
+  for (const [outcome, label] of Object.entries(words) as Array<[ReplayOutcome, string]>) {
+    if (counts[outcome] > 0) parts.push(`${number(counts[outcome])} ${label}`)
   }
   return `Of ${number(calls)} ${calls === 1 ? 'call' : 'calls'} ${parts.join(', ')}.`
 }

@@ -1,6 +1,6 @@
 import type { TrialRules } from '../store/index.ts'
 
-/** What a version did in a span of time. */
+/** Figures of a version over a span of time. */
 export type SeenVersion = { calls: number; errors: number; p95Ms: number | null }
 
 /** A query of a trial, on the version that is tried out and on the one that it is to replace. */

@@ -1,14 +1,10 @@
-import type { Vault } from '../access/index.ts'
-import type { Config } from '../config.ts'
-import type { Catalogs, QueryEngine } from '../data/index.ts'
-import type { Observe } from '../observe.ts'
-import type { AnsweredCall, CallWatch, Deployments } from '../queries/index.ts'
+import type { AnsweredCall, CallWatch } from '../queries/index.ts'
 import type { Database } from '../store/index.ts'
-import { openBehindCalls, type BehindCalls } from './behind.ts'
+import { openBehindCalls, type BehindCalls, type BehindParts } from './behind.ts'
 import { openCallRecorder, type CallRecorder } from './recorder.ts'
 import { openRecordingProjects } from './settings.ts'
 
-/** What hears of answered calls: to write them down for later, and to run them on a release that is tried out. */
+/** Listens to answered calls: records them for later, and runs them on a release that is tried out. */
 export type Rollout = {
   callWatch: CallWatch
   recorder: CallRecorder
@@ -16,19 +12,13 @@ export type Rollout = {
   close(): Promise<void>
 }
 
-type RolloutOptions = {
-  store: Pick<Database, 'db' | 'listen'>
-  vault: Vault
-  engine: QueryEngine
-  catalogs: Catalogs
-  deployments: Deployments
-  config: Config
-  observe: Observe
-  now: () => number
-}
+type RolloutOptions = BehindParts & { store: Pick<Database, 'db' | 'listen'> }
+
+/** Calls of one query that a process records in a second; those beyond it are not recorded. */
+const maxPerSecond = 10
 
 export async function openRollout(options: RolloutOptions): Promise<Rollout> {
-  const { store, deployments, observe, config } = options
+  const { store, deployments, observe } = options
   let isRecording = false
   let isComparing = false
   let isOn = false
@@ -43,8 +33,7 @@ export async function openRollout(options: RolloutOptions): Promise<Rollout> {
       update()
     },
   })
-  const { recordedCallsPerSecond: maxPerSecond, flushTimeoutMs: closeTimeoutMs } = config.limits
-  const recorder = openCallRecorder({ ...options, maxPerSecond, closeTimeoutMs })
+  const recorder = openCallRecorder({ ...options, maxPerSecond })
   const behindCalls = openBehindCalls(options)
   const stop = deployments.onChange(update)
   const note = (call: AnsweredCall, failed: boolean): void => {
@@ -61,12 +50,12 @@ export async function openRollout(options: RolloutOptions): Promise<Rollout> {
       get isOn() {
         return isOn
       },
-      heard(call) {
+      received(call) {
         if (call.environment === null) return
-        if (isComparing) behindCalls.heard(call)
+        if (isComparing) behindCalls.received(call)
         note(call, false)
       },
-      heardFailed: (call) => note(call, true),
+      receivedFailed: (call) => note(call, true),
     },
     async close() {
       stop()

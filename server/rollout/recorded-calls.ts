@@ -1,33 +1,19 @@
-import type { Transaction } from 'kysely'
+import type { Selectable, Transaction } from 'kysely'
 import { resealColumn, type Vault } from '../access/index.ts'
 import { newId } from '../ids.ts'
 import type { Clock } from '../clock.ts'
 import type { Database, Tables } from '../store/index.ts'
 
-/** A call to be written down. */
-export type Recordable = {
-  projectId: string
-  environment: string
-  queryId: string
-  version: number
-  keyId: string | null
+type Row = Selectable<Tables['recordedCalls']>
+
+/** A call to be written down. `requestIds`: the answers it stands for; `failed`: it was not answered. */
+export type Recordable = Omit<Row, 'id' | 'at' | 'sealedParameters'> & {
   at: number
-  times: number
-  /** The answers it stands for. */
-  requestIds: string[]
-  /** Not answered. */
-  failed: boolean
   parameters: Readonly<Record<string, unknown>>
 }
 
 /** A call that can be run again. What the project keeps out of the record is not among its parameters. */
-export type RecordedCall = {
-  id: string
-  queryId: string
-  version: number
-  keyId: string | null
-  at: Date
-  times: number
+export type RecordedCall = Pick<Row, 'id' | 'queryId' | 'version' | 'keyId' | 'at' | 'times'> & {
   parameters: Record<string, unknown>
 }
 
@@ -43,14 +29,14 @@ export async function writeRecordedCalls({ store, vault }: Parts, calls: Recorda
     const rows = calls.flatMap(({ parameters, at, ...call }) => {
       const redacted = settings.get(call.projectId)
       if (redacted === undefined) return []
-      const kept = Object.fromEntries(Object.entries(parameters).filter(([name]) => !redacted.has(name)))
-      return [{ ...call, id: newId('recordedCall', at), at: new Date(at), sealedParameters: vault.seal(kept) }]
+      const allowed = Object.fromEntries(Object.entries(parameters).filter(([name]) => !redacted.has(name)))
+      return [{ ...call, id: newId('recordedCall', at), at: new Date(at), sealedParameters: vault.seal(allowed) }]
     })
     if (rows.length > 0) await transaction.insertInto('recordedCalls').values(rows).execute()
   })
 }
 
-/** Of those that record, the slots they keep out. None of them changes it before the transaction ends. */
+/** Excluded slots of the queries that record. None of them changes before the transaction ends. */
 async function holdRecording(
   transaction: Transaction<Tables>,
   projectIds: string[],

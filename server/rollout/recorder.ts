@@ -1,7 +1,6 @@
 import type { Vault } from '../access/index.ts'
-import { openBatchWriter, type Backlog } from '../flow/index.ts'
-import type { Observe } from '../observe.ts'
-import { isRowRefused, type Database } from '../store/index.ts'
+import type { Backlog } from '../flow/index.ts'
+import { openRowWriter, type RowWriterParts } from '../store/index.ts'
 import { writeRecordedCalls, type Recordable } from './recorded-calls.ts'
 
 /** Writes calls down in batches, off the path of whoever calls. */
@@ -11,14 +10,10 @@ export type CallRecorder = {
   close(): Promise<void>
 }
 
-type RecorderOptions = {
-  store: Pick<Database, 'db'>
+type RecorderOptions = RowWriterParts & {
   vault: Vault
-  observe: Observe
-  now: () => number
-  /** Of one query in one environment, in a second. */
+  /** Limit for one query in one environment. */
   maxPerSecond: number
-  closeTimeoutMs: number
 }
 
 const flushMs = 1_000
@@ -26,27 +21,18 @@ const flushMs = 1_000
 const maxQueries = 500
 /** A call with more is an upload rather than a question; it is left out of the record. */
 const maxParameterChars = 16_384
-/** Of calls with the same values in one second; the log tells the values of as many. */
+/** Calls with the same values in one second; the log has the values of as many. */
 const maxRequestIds = 200
 
-export function openCallRecorder({
-  store,
-  vault,
-  observe,
-  now,
-  maxPerSecond,
-  closeTimeoutMs,
-}: RecorderOptions): CallRecorder {
+export function openCallRecorder(options: RecorderOptions): CallRecorder {
+  const { store, vault, now, maxPerSecond } = options
   const sample = openSample(maxPerSecond)
-  const writer = openBatchWriter({
+  const writer = openRowWriter(options, {
     where: 'recorded calls',
     backlog: sample,
     write: (calls) => writeRecordedCalls({ store, vault }, calls),
-    isRefused: isRowRefused,
     maxItems: maxQueries * maxPerSecond,
     flushMs,
-    closeTimeoutMs,
-    observe,
   })
   return {
     note({ requestId, ...call }) {

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { newId } from '../ids.ts'
 import { restoredVersion, storedVersion, type VersionPair } from '../queries/index.ts'
-import type { Database, ReplayOutcome, ReplayReport, Tables } from '../store/index.ts'
+import type { Database, ReplayReport, Tables } from '../store/index.ts'
 import { comparedCalls, sayCounts, totalOf } from './counts.ts'
 import type { ComparedCall } from './run-call.ts'
 
@@ -27,7 +27,7 @@ export const replayColumns = [
 ] as const
 
 /** Calls of one replay that are kept to be opened; of more it is known how many there were. */
-export const maxKeptCalls = 200
+export const maxReplayedCalls = 200
 
 export const resealReplayCalls = resealColumn('replayCalls', 'sealedDetails')
 
@@ -105,14 +105,8 @@ export async function readReplay({ db }: Pick<Database, 'db'>, id: string): Prom
 }
 
 /** A call that was not equal, with what it takes to see why. */
-export type KeptCall = {
-  query: string
-  outcome: ReplayOutcome
-  beforeVersion: number
-  afterVersion: number | null
-  calledAt: Date
-  keyId: string | null
-  /** Of the query. */
+export type ReplayedCall = Omit<Selectable<Tables['replayCalls']>, 'id' | 'replayId' | 'sealedDetails'> & {
+  /** Slots of the query. */
   slotNames: string[]
   details: Omit<CallDetails, 'redacted'>
 }
@@ -125,10 +119,10 @@ export type CallDetails = ComparedCall & {
 }
 
 /** A call as it is kept, from what it came to on two versions. */
-export function keptCall(
+export function replayedCall(
   { name, before, after }: VersionPair,
-  { calledAt, keyId, ...details }: KeptCall['details'] & Pick<KeptCall, 'calledAt' | 'keyId'>,
-): KeptCall {
+  { calledAt, keyId, ...details }: ReplayedCall['details'] & Pick<ReplayedCall, 'calledAt' | 'keyId'>,
+): ReplayedCall {
   return {
     query: name,
     outcome: details.outcome,
@@ -145,7 +139,7 @@ export function keptCall(
 export async function keepCalls(
   { transaction, vault }: { transaction: Transaction<Tables>; vault: Vault },
   { projectId, replayId }: { projectId: string; replayId: string },
-  calls: KeptCall[],
+  calls: ReplayedCall[],
 ): Promise<void> {
   if (calls.length === 0) return
   const settings = await transaction
@@ -157,13 +151,13 @@ export async function keepCalls(
   const isRedacted = (slot: string): boolean => settings?.redactedSlots.includes(slot) === true
   const rows = calls.map(({ details, slotNames, ...call }) => {
     const parameters = Object.fromEntries(Object.entries(details.parameters).filter(([name]) => !isRedacted(name)))
-    const kept: CallDetails = { ...details, parameters, redacted: slotNames.filter(isRedacted) }
-    return { ...call, id: newId('replayCall'), replayId, sealedDetails: vault.seal(kept) }
+    const stored: CallDetails = { ...details, parameters, redacted: slotNames.filter(isRedacted) }
+    return { ...call, id: newId('replayCall'), replayId, sealedDetails: vault.seal(stored) }
   })
   await transaction.insertInto('replayCalls').values(rows).execute()
 }
 
-/** What is running is kept, however long it takes. */
+/** A running replay is kept, however long it takes. */
 export async function forgetOldReplays(app: { store: Database; now: Clock; config: Config }): Promise<void> {
   const before = new Date(app.now() - app.config.limits.replayRetentionDays * 86_400_000)
   await app.store.db.deleteFrom('replays').where('createdAt', '<', before).where('kind', '=', 'replay').execute()

@@ -3,7 +3,8 @@ import type { Transaction } from 'kysely'
 import { labelOf, requireRole, type Caller, type Vault } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
-import type { Catalogs, QueryEngine } from '../data/index.ts'
+import type { Catalogs } from '../data/index.ts'
+import type { QueryEngine } from '../engine/index.ts'
 import { Failure } from '../failure.ts'
 import { within } from '../flow/index.ts'
 import type { JobContext, Jobs } from '../jobs/index.ts'
@@ -16,12 +17,12 @@ import type { CallRecorder } from './recorder.ts'
 import {
   insertReplay,
   keepCalls,
-  keptCall,
-  maxKeptCalls,
+  replayedCall,
+  maxReplayedCalls,
   readPlan,
   readReplay,
   reportOf,
-  type KeptCall,
+  type ReplayedCall,
   type ReplayRecord,
 } from './replay-records.ts'
 import { compareCall, type ComparedCall } from './run-call.ts'
@@ -122,22 +123,22 @@ export function createRehearsal(app: Parts): Rehearsal {
 /** Hears from before a job is there, so that no end of it is missed. */
 function watchEnds(jobs: Jobs, projectId: string): { of(jobId: string): Promise<void>; stop: () => void } {
   const finished = new Set<string>()
-  let heard: () => void = () => undefined
+  let wake: () => void = () => undefined
   const stop = jobs.watch(projectId, {
     onJob: ({ id, status }) => {
       if (status !== 'queued' && status !== 'running') finished.add(id)
-      heard()
+      wake()
     },
-    // What was missed is in the record; the caller reads it at the limit.
+    // Missed calls are in the record; the caller reads them at the limit.
     onEnd: () => undefined,
   })
   return {
     of: (jobId) =>
       new Promise((resolve) => {
-        heard = () => {
+        wake = () => {
           if (finished.has(jobId)) resolve()
         }
-        heard()
+        wake()
       }),
     stop,
   }
@@ -214,16 +215,16 @@ async function compareRecorded(
 /** Counts as calls are compared, and writes it down now and then. */
 function openTally(app: Parts, { id, projectId, total }: { id: string; projectId: string; total: number }) {
   const counts: CountsByQuery = {}
-  let unwritten: KeptCall[] = []
-  let kept = 0
+  let unwritten: ReplayedCall[] = []
+  let storedCount = 0
   let savedMs = performance.now()
   return {
     add(pair: VersionPair, call: RecordedCall, compared: ComparedCall): void {
       addComparedCall(counts, pair.name, compared)
-      if (compared.outcome === 'equal' || kept >= maxKeptCalls) return
-      kept += 1
+      if (compared.outcome === 'equal' || storedCount >= maxReplayedCalls) return
+      storedCount += 1
       const { parameters, times, at: calledAt, keyId } = call
-      unwritten.push(keptCall(pair, { ...compared, parameters, times, calledAt, keyId }))
+      unwritten.push(replayedCall(pair, { ...compared, parameters, times, calledAt, keyId }))
     },
     /** With `everyMs`, only where the last one is so long ago. */
     async save(status: ReplayRecord['status'], everyMs = 0): Promise<void> {

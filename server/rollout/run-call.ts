@@ -1,6 +1,7 @@
-import type { Catalogs, QueryEngine, ProjectCatalog } from '../data/index.ts'
+import type { Catalogs, ProjectCatalog } from '../data/index.ts'
+import type { QueryEngine } from '../engine/index.ts'
 import type { Config } from '../config.ts'
-import { Failure } from '../failure.ts'
+import { Failure, listProblems } from '../failure.ts'
 import { checkSlots, type LiveVersion } from '../queries/index.ts'
 import type { ReplayOutcome } from '../store/index.ts'
 import { compareResults, type Comparison } from './compare/compare.ts'
@@ -16,7 +17,7 @@ export type ComparedCall = {
   comparison: Comparison | null
 }
 
-/** What one version made of it. */
+/** Result of one version. */
 export type Ran = { rowCount: number; bytes: number; elapsedMs: number; truncated: boolean } | { error: CallError }
 
 export type CallError = { code: string; reason: string | null; message: string }
@@ -41,7 +42,8 @@ const maxDigests = 200_000
  */
 export async function compareCall(app: Parts, call: CallOnTwo): Promise<ComparedCall> {
   const catalog = await app.catalogs.get(call.projectId)
-  const execute = (version: LiveVersion): Promise<Executed> => run(app, call, { version, catalog })
+  const execute = (version: LiveVersion): Promise<Executed> =>
+    run(app, call, { version, catalog: catalog.together(Object.keys(version.tables)) })
   const before = await execute(call.before)
   const after = await execute(call.after)
   const both = { before: ranOf(before), after: ranOf(after) }
@@ -59,6 +61,9 @@ export async function compareCall(app: Parts, call: CallOnTwo): Promise<Compared
   return { ...both, outcome: 'unstable', because: 'The older version does not answer twice alike.', comparison }
 }
 
+/** Larger results are compared by digests instead of row by row. */
+const maxTextBytes = 8_388_608
+
 type Executed = { side: Side; elapsedMs: number } | { error: CallError }
 
 async function run(
@@ -66,9 +71,12 @@ async function run(
   { projectId, parameters, signal }: CallOnTwo,
   { version, catalog }: { version: LiveVersion; catalog: ProjectCatalog },
 ): Promise<Executed> {
-  const { queryRows, queryBytes, queryTimeoutMs, replayResultBytes } = app.config.limits
+  const { queryRows, queryBytes, queryTimeoutMs } = app.config.limits
   const bound = checkSlots(version.compiled(), parameters)
-  if ('details' in bound) return { error: slotError(bound) }
+  if ('details' in bound) {
+    const message = listProblems(bound.details, bound.more).slice(0, 1_000)
+    return { error: { code: 'invalid_query', reason: 'invalid_slots', message } }
+  }
   try {
     const stream = await app.engine.streamBehind(projectId, catalog, {
       dialect: version.dialect,
@@ -80,7 +88,7 @@ async function run(
       timeoutMs: version.timeoutMs ?? queryTimeoutMs,
       ...(signal !== undefined && { signal }),
     })
-    const side = collectSide(stream.columns, { maxTextBytes: replayResultBytes, maxDigests })
+    const side = collectSide(stream.columns, { maxTextBytes, maxDigests })
     for await (const { bytes } of stream.chunks) side.add(bytes)
     const end = stream.end()
     return { side: side.end(end?.truncated ?? true), elapsedMs: end?.elapsedMs ?? 0 }
@@ -89,11 +97,6 @@ async function run(
     if (!(error instanceof Failure)) throw error
     return { error: { code: error.code, reason: error.reason ?? null, message: error.message } }
   }
-}
-
-function slotError({ details }: { details: Array<{ field: string; message: string }> }): CallError {
-  const message = details.map((each) => `${each.field} ${each.message}`).join('; ')
-  return { code: 'invalid_query', reason: 'invalid_slots', message: message.slice(0, 1_000) }
 }
 
 /** Two that fail alike are equal; a newer version that answers where the older one failed is another answer. */
@@ -111,7 +114,7 @@ function ranOf(executed: Executed): Ran {
   return { rowCount, bytes, truncated, elapsedMs: Math.round(executed.elapsedMs * 10) / 10 }
 }
 
-/** What the tables that are read say of their rows. */
+/** Keys that the tables declare for their rows. */
 function keysOf(catalog: ProjectCatalog, { tables }: LiveVersion): string[][] {
   return catalog.tables.flatMap(({ name, parted }) => (Object.hasOwn(tables, name) && parted?.key ? [parted.key] : []))
 }

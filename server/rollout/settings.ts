@@ -1,18 +1,11 @@
+import type { Value } from '../../api/wire-codec.ts'
+import type { replaySettings } from '../../api/replays.ts'
 import { labelOf, recordAct, requireRole, type Caller } from '../access/index.ts'
-import { openRereads } from '../flow/index.ts'
 import type { Observe } from '../observe.ts'
-import type { Database } from '../store/index.ts'
+import { openMemoryCopy, type Database } from '../store/index.ts'
 
-/** What a project records of its calls, to run them again before a release. */
-export type ReplaySettings = {
-  recording: boolean
-  /** Most calls of one replay, and most that are kept of each query. */
-  maxCalls: number
-  /** How long a call is kept. */
-  days: number
-  /** Slots, of whatever query, whose values are never written down. */
-  redactedSlots: string[]
-}
+/** Recording settings of a project: calls that are run again before a release. */
+export type ReplaySettings = Value<typeof replaySettings>
 
 const off: ReplaySettings = { recording: false, maxCalls: 1_000, days: 7, redactedSlots: [] }
 
@@ -88,7 +81,6 @@ export type RecordingProjects = {
 
 /** Said by a trigger on the table. */
 const settingsChanged = 'replay_settings_changed'
-const retryMs = 1_000
 
 export async function openRecordingProjects(
   store: Pick<Database, 'db' | 'listen'>,
@@ -100,25 +92,11 @@ export async function openRecordingProjects(
     projects = new Set(rows.map(({ projectId }) => projectId))
     onChange(projects.size > 0)
   }
-  const rereads = openRereads<string>({
+  const copy = await openMemoryCopy(store, {
+    channel: settingsChanged,
     readAll,
-    readSome: readAll,
-    nameOf: (projectId) => projectId,
-    maxSome: 1,
-    retryMs,
-    onError: (error) => observe({ kind: 'fault', where: 'replay settings', error }),
+    observe,
+    where: 'replay settings',
   })
-  const stop = await store.listen(
-    settingsChanged,
-    () => rereads.note(null),
-    () => rereads.note(null),
-  )
-  await rereads.ask(null)
-  return {
-    has: (projectId) => projects.has(projectId),
-    async close() {
-      stop()
-      await rereads.close()
-    },
-  }
+  return { has: (projectId) => projects.has(projectId), close: () => copy.close() }
 }

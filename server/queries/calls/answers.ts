@@ -1,12 +1,11 @@
 import { LRUCache } from 'lru-cache'
-import type { Column } from '../../data/index.ts'
-import { openAnswerRoom, type AnswerRoom } from '../answer-room.ts'
-import { untilAborted } from '../../flow/index.ts'
+import type { Column } from '../../engine/index.ts'
+import { openGate, untilAborted, type Gate } from '../../flow/index.ts'
 
-/** Tables that a result rests on, some of which were not loaded whole. */
+/** The tables of a result, some of which were not loaded whole. */
 export type IncompleteSource = { tables: Array<{ name: string; asOf: Date | null; truncated: boolean }> }
 
-/** A whole result as it is kept: `rows` is a JSON array, ready to send. */
+/** A whole result, as cached: `rows` is a JSON array, ready to send. */
 export type Answer = {
   rows: Buffer
   columns: Column[]
@@ -16,15 +15,19 @@ export type Answer = {
   version: number
   asOf: Date | null
   source: IncompleteSource | null
-  /** Names the content, for If-None-Match. Null where the query keeps no answers. */
+  /** Identifies the content, for If-None-Match. Null where the query has no cache. */
   etag: string | null
 }
 
-/** Answers that may be given again, by what makes two calls the same: version, data and slots. */
+/** Cached answers, by version, data and slots. */
 export type Answers = {
-  room: AnswerRoom
+  /**
+   * The memory of large answers, in bytes, while they are made and until their callers have read them. A project has
+   * only so many made at a time: each keeps a processor busy, and others need one for their calls.
+   */
+  room: Gate
   get(key: string): Answer | undefined
-  /** Makes an answer once for all who ask for the same meanwhile; stops when nobody waits for it any more. */
+  /** Makes an answer once for all calls of the same key meanwhile; stops when no call waits for it any more. */
   make(key: string, options: { ttlMs: number; signal?: AbortSignal | undefined }, work: Work): Promise<Answer>
 }
 
@@ -34,9 +37,9 @@ type Flight = { answer: Promise<Answer>; waiting: number; stop: AbortController 
 type Options = { maxBytes: number; maxBytesInFlight: number; executors: number; now: () => number }
 
 export function openAnswers({ maxBytes, maxBytesInFlight, executors, now }: Options): Answers {
-  const kept = new LRUCache<string, { answer: Answer; madeAt: number; ttlMs: number }>({
+  const cached = new LRUCache<string, { answer: Answer; madeAt: number; ttlMs: number }>({
     maxSize: maxBytes,
-    // One answer may not push all others out.
+    // One answer may not evict all others.
     maxEntrySize: Math.max(1, Math.floor(maxBytes / 4)),
     sizeCalculation: ({ answer }, key) => answer.rows.length + key.length * 2 + 500,
   })
@@ -46,13 +49,13 @@ export function openAnswers({ maxBytes, maxBytesInFlight, executors, now }: Opti
     const stop = new AbortController()
     const answer = work(stop.signal)
       .then((made) => {
-        kept.set(key, { answer: made, madeAt: now(), ttlMs })
+        cached.set(key, { answer: made, madeAt: now(), ttlMs })
         return made
       })
       .finally(() => {
         if (flights.get(key) === flight) flights.delete(key)
       })
-    // Whoever waits hears of it; with nobody left it is nobody's failure.
+    // Waiting calls get the failure; without any it is not reported.
     answer.catch(() => undefined)
     const flight: Flight = { answer, waiting: 0, stop }
     flights.set(key, flight)
@@ -60,14 +63,14 @@ export function openAnswers({ maxBytes, maxBytesInFlight, executors, now }: Opti
   }
 
   return {
-    room: openAnswerRoom({ maxBytes: maxBytesInFlight, maxMade: Math.max(1, Math.floor(executors / 2)) }),
+    room: openGate({ room: maxBytesInFlight, isShared: true, perName: Math.max(1, Math.floor(executors / 2)) }),
     get(key) {
-      const found = kept.get(key)
+      const found = cached.get(key)
       if (found === undefined) return undefined
       const ageMs = now() - found.madeAt
-      // Younger than new: the clock was set back, and nobody knows how old it is.
+      // A negative age: the clock was set back, and the real age is unknown.
       if (ageMs >= 0 && ageMs < found.ttlMs) return found.answer
-      kept.delete(key)
+      cached.delete(key)
       return undefined
     },
     async make(key, { ttlMs, signal }, work) {

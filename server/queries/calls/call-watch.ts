@@ -20,7 +20,7 @@ export type CallWatch = {
   /** False while nobody wants to hear: then a call costs this one look. */
   readonly isOn: boolean
   /** Never waits and never throws. */
-  heard(call: AnsweredCall): void
+  received(call: AnsweredCall): void
   /** The same of a call that was not answered. */
-  heardFailed(call: AnsweredCall): void
+  receivedFailed(call: AnsweredCall): void
 }

@@ -1,10 +1,12 @@
 import { admitToQuery, resolveCall, withFixedParameters, type Buckets, type KeyCaller } from '../../access/index.ts'
-import type { ReadFormat } from '../../data/index.ts'
+import type { ReadFormat } from '../../engine/index.ts'
 import { Failure } from '../../failure.ts'
 import { versionFor, type Deployment, type LiveVersion } from '../deployed/deployment-index.ts'
 import type { Deployments } from '../deployed/deployments.ts'
 import { tellRefusal } from './record.ts'
-import { valuesOfTexts, type TextValues } from '../text-values.ts'
+import { listedSlots } from '../deployed/listed-values.ts'
+import { findUnknownValues } from './unknown-values.ts'
+import { valuesOfTexts, type TextValues } from '../slots/slot-values.ts'
 import {
   readyAnswer,
   runQuery,
@@ -15,7 +17,7 @@ import {
   type StreamAnswer,
 } from './run.ts'
 
-/** What a direct call says, whichever way it came. */
+/** The input of a direct call, whichever way it came. */
 export type Call = {
   name: string
   /** Which way it came. */
@@ -62,6 +64,7 @@ async function callLater(
 ): Promise<CallAnswer> {
   try {
     const version = await findVersion(app, input, { deployment, usual })
+    refuseUnfixed(caller, { version, usual })
     const run = runOf(caller, input, deployment, version)
     await limitRun(app, caller, run)
     return await answerRun(app, run, input.streamAs)
@@ -82,8 +85,42 @@ export async function limitRun(
 
 /** The one way of calls and questions to their rows. */
 export function answerRun(app: RunParts, run: Run, streamAs: ReadFormat | undefined): CallAnswer | Promise<CallAnswer> {
-  if (streamAs !== undefined) return streamQuery(app, run, streamAs)
-  return readyAnswer(app, run) ?? runQuery(app, run)
+  if (streamAs !== undefined) return withLateWarnings(app, run, streamQuery(app, run, streamAs))
+  const ready = readyAnswer(app, run)
+  if (listedSlots(run.version.slots).length === 0) return ready ?? runQuery(app, run)
+  return ready !== undefined && ready.answer.rowCount > 0 ? ready : withWarnings(app, run, ready ?? runQuery(app, run))
+}
+
+/**
+ * An answer without rows says which values of the call no row has; not to a key with fixed values, which other callers'
+ * rows are not for.
+ */
+async function withWarnings(
+  app: RunParts,
+  { version, caller }: Run,
+  running: RunAnswer | Promise<RunAnswer>,
+): Promise<RunAnswer> {
+  const answered = await running
+  if (answered.answer.rowCount > 0 || !mayHearOfValues(caller)) return answered
+  const { projectId, parameters } = answered
+  const unknown = await findUnknownValues(app, { projectId, version, parameters })
+  return unknown === null ? answered : { ...answered, unknown }
+}
+
+/** A stream says the same, once it has ended without rows. */
+async function withLateWarnings(
+  app: RunParts,
+  { version, caller }: Run,
+  running: Promise<StreamAnswer>,
+): Promise<StreamAnswer> {
+  const answered = await running
+  if (listedSlots(version.slots).length === 0 || !mayHearOfValues(caller)) return answered
+  const { projectId, parameters } = answered
+  return { ...answered, findUnknown: () => findUnknownValues(app, { projectId, version, parameters }) }
+}
+
+function mayHearOfValues(caller: Run['caller']): boolean {
+  return Object.keys(caller?.key.fixedParameters ?? {}).length === 0
 }
 
 function findDeployment(
@@ -107,6 +144,22 @@ async function findVersion(
   if (version !== undefined) return version
   throw new Failure('query_not_found', {
     message: `Version ${number} of ${deployment.name} was never deployed to ${deployment.environment}.`,
+  })
+}
+
+/**
+ * A version that lacks a slot which the key fixes has the rows of everybody: a key that the present version holds to
+ * its own rows may not go back to one from before.
+ */
+function refuseUnfixed({ key }: KeyCaller, { version, usual }: { version: LiveVersion; usual: LiveVersion }): void {
+  if (version === usual) return
+  const had = usual.compiled().names
+  const has = version.compiled().names
+  const lost = Object.keys(key.fixedParameters).filter((name) => had.has(name) && !has.has(name))
+  if (lost.length === 0) return
+  const slots = lost.join(', ')
+  throw new Failure('permission_denied', {
+    message: `The API key fixes ${slots}, and version ${version.number} of the query has no such slot: it is not for this key.`,
   })
 }
 

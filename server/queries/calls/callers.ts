@@ -1,9 +1,8 @@
 import { keyNames } from '../../access/index.ts'
-import { openBatchWriter, type BoundedQueue } from '../../flow/index.ts'
-import type { Observe } from '../../observe.ts'
-import { isRowRefused, type Database } from '../../store/index.ts'
+import type { BoundedQueue } from '../../flow/index.ts'
+import { openRowWriter, type Database, type RowWriterParts } from '../../store/index.ts'
 
-/** Who called what, and when last. Noted in memory, written in batches: a call never waits for it. */
+/** The keys that called each query, and when last. Noted in memory, written in batches: a call never waits for it. */
 export type QueryCallers = {
   note(call: { queryId: string; environment: string; keyId: string }): void
   /** The keys that called queries in an environment since a moment, of each query the latest first. */
@@ -21,27 +20,15 @@ const maxRows = 1_000
 /** Beyond this many different pairs between two writes the newest are not noted: it is a hint, not an account. */
 const maxPairs = 50_000
 
-export function openQueryCallers({
-  store,
-  observe,
-  now,
-  closeTimeoutMs,
-}: {
-  store: Pick<Database, 'db'>
-  observe: Observe
-  now: () => number
-  closeTimeoutMs: number
-}): QueryCallers {
+export function openQueryCallers(parts: RowWriterParts): QueryCallers {
+  const { store, now } = parts
   const backlog = openCallers()
-  const writer = openBatchWriter({
+  const writer = openRowWriter(parts, {
     where: 'query-callers',
     backlog,
     write: (calls) => write(store, calls),
-    isRefused: isRowRefused,
     maxItems: maxRows,
     flushMs,
-    closeTimeoutMs,
-    observe,
   })
   return {
     note({ queryId, environment, keyId }) {
@@ -66,7 +53,7 @@ export function openQueryCallers({
 
 const maxKeys = 100
 
-/** Of each query so many keys as anybody reads. */
+/** The newest calls of each query, for as many keys as anybody reads. */
 function latest(
   store: Pick<Database, 'db'>,
   { queryIds, environment, from }: { queryIds: string[]; environment: string; from: Date },

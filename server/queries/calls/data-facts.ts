@@ -3,13 +3,13 @@ import type { ProjectCatalog } from '../../data/index.ts'
 import type { IncompleteSource } from './answers.ts'
 import type { LiveVersion } from '../deployed/deployment-index.ts'
 
-/** What the tables of a catalog are to a version that reads them. */
+/** Facts about the tables of a catalog for a version that reads them. */
 export type DataFacts = {
   /** A version and the data it reads, in short. Of its tables only: another table's refresh leaves its answers good. */
   dataVersion: string
   /** When the oldest of the data that the version reads was fetched. */
   asOf: Date | null
-  /** Of which tables pages or rows were left out when they were fetched; null where a result rests on whole loads. */
+  /** The tables whose pages or rows were left out when they were fetched; null where a result rests on whole loads. */
   source: IncompleteSource | null
 }
 

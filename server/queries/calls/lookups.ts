@@ -1,9 +1,12 @@
-import { dataChanged, type Catalog, type Lookups, type LookupStatement, type MissingLookups } from '../../data/index.ts'
+import { dataChanged } from '../../data/index.ts'
+import type { Catalog, Column, ReadFormat, ReadStream } from '../../engine/index.ts'
+import type { LookedUp, Lookups, LookupStatement, MissingLookups } from '../../lookups/index.ts'
 import { createSerial } from '../../flow/index.ts'
 import type { Observe } from '../../observe.ts'
 import type { Database } from '../../store/index.ts'
 import type { LiveVersion } from '../deployed/deployment-index.ts'
 import type { Deployments } from '../deployed/deployments.ts'
+import { csvCell, csvCellOfJson, csvRecord } from '../../../api/csv.ts'
 
 /**
  * The statement of a version as lookups know it; null for what can be none: more than one table, no slot, or SQL that
@@ -38,7 +41,7 @@ export async function keepLookups({ store, lookups, catalogs, deployments, obser
   close(): Promise<void>
 }> {
   const due = new Map<string, MissingLookups>()
-  /** What was live when a catalog was looked at last: as long as both are the same, there is nothing to see to. */
+  /** The live versions and the catalog of the last look: while both are the same, there is nothing to do. */
   const seen = new WeakMap<Catalog, Seen>()
   let isClosed = false
   const serial = createSerial(async () => {
@@ -77,8 +80,65 @@ export async function keepLookups({ store, lookups, catalogs, deployments, obser
 
 type Seen = { live: LookupStatement[]; missing: MissingLookups }
 
-/** What was only opened then may be missing, and is to be written now. */
+/** A file that was only opened then may be missing, and is to be written now. */
 function isSeen(before: Seen | undefined, { live, missing }: Seen): boolean {
   if (before === undefined || (missing === 'write' && before.missing === 'leave')) return false
   return before.live.length === live.length && before.live.every((statement, index) => statement === live[index])
+}
+
+type WrittenFormat = 'ndjson' | 'csv'
+
+/** The formats that are made of rows as they lie in a file; the engine alone makes the others. */
+export function isWrittenAs(format: ReadFormat): format is WrittenFormat {
+  return format === 'ndjson' || format === 'csv'
+}
+
+/** Such rows as the engine would have streamed them. */
+export function streamOf({ rows, rowCount, columns }: LookedUp, format: WrittenFormat): ReadStream {
+  const lines = rowCount === 0 ? [] : rows.toString('utf8', 1, rows.length - 1).split(',\n')
+  const text = format === 'ndjson' ? lines.map((line) => `${line}\n`).join('') : csvOf(lines, columns)
+  const chunks = text === '' ? [] : [{ bytes: Buffer.from(text), rowCount }]
+  return {
+    columns,
+    chunks: (async function* () {
+      yield* chunks
+    })(),
+    end: () => ({ rowCount, truncated: false, elapsedMs: 0 }),
+    finished: Promise.resolve(),
+  }
+}
+
+function csvOf(lines: string[], columns: Column[]): string {
+  const header = columns.map(({ name }) => csvCell(name))
+  return [header, ...lines.map((line) => valuesOf(line, columns).map(csvCellOfJson))].map(csvRecord).join('')
+}
+
+/** The values of a row object as they are written, in the order of the columns: their digits are not to be read. */
+function valuesOf(line: string, columns: Column[]): string[] {
+  let at = 0
+  return columns.map(({ name }) => {
+    at += 1 + JSON.stringify(name).length + 1
+    const start = at
+    at = endOfValue(line, at)
+    return line.slice(start, at)
+  })
+}
+
+function endOfValue(line: string, start: number): number {
+  let depth = 0
+  for (let at = start; at < line.length; at += 1) {
+    const letter = line[at]
+    if (letter === '"') at = endOfText(line, at)
+    else if (letter === '{' || letter === '[') depth += 1
+    else if (depth === 0 && (letter === ',' || letter === '}')) return at
+    else if (letter === '}' || letter === ']') depth -= 1
+  }
+  return line.length
+}
+
+/** Where the closing quote of the text is that begins at `start`. */
+function endOfText(line: string, start: number): number {
+  let at = start + 1
+  for (; line[at] !== '"' && at < line.length; at += 1) if (line[at] === '\\') at += 1
+  return at
 }

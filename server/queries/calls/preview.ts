@@ -1,33 +1,16 @@
 import type { SlotsSchema } from '../../../api/slots.ts'
 import { labelOf, requireRole, type Caller } from '../../access/index.ts'
-import { Failure } from '../../failure.ts'
-import { defaultSettings } from '../content.ts'
+import { Failure, listProblems } from '../../failure.ts'
+import { defaultSettings } from '../drafts/content.ts'
 import { liveVersion, type LiveVersion } from '../deployed/deployment-index.ts'
 import { readDraft, type Draft } from '../drafts/drafts.ts'
 import { examine } from '../drafts/inspection.ts'
-import { runQuery, streamQuery, type Run, type RunAnswer, type StreamAnswer } from './run.ts'
-import { checkSlots, sentence } from '../slots/slots.ts'
+import { runQuery, streamQuery, type Run, type RunAnswer, type RunParts, type StreamAnswer } from './run.ts'
+import { checkSlots } from '../slots/slots.ts'
 import type { Database } from '../../store/index.ts'
-import type { Catalogs, Lookups, QueryEngine, Plan, ReadFormat } from '../../data/index.ts'
-import type { Answers } from './answers.ts'
-import type { QueryCallers } from './callers.ts'
-import type { CallWatch } from './call-watch.ts'
-import type { Observe } from '../../observe.ts'
-import type { Config } from '../../config.ts'
-import type { Clock } from '../../clock.ts'
+import type { EnginePlan, ReadFormat } from '../../engine/index.ts'
 
-type Parts = {
-  store: Database
-  catalogs: Catalogs
-  engine: QueryEngine
-  answers: Answers
-  lookups: Lookups
-  queryCallers: QueryCallers
-  callWatch: CallWatch
-  observe: Observe
-  config: Config
-  now: Clock
-}
+type Parts = RunParts & { store: Database }
 
 export type PreviewInput = {
   projectId: string
@@ -129,14 +112,14 @@ export async function runScratch(
 }
 
 /** The engine's plan of a draft. */
-export async function explainQuery(app: Parts, caller: Caller, input: PreviewInput): Promise<Plan> {
+export async function explainQuery(app: Parts, caller: Caller, input: PreviewInput): Promise<EnginePlan> {
   const { version, left } = await draftVersion(app, caller, input)
   const { slots } = checkedParameters(version, input.parameters)
   const catalog = await app.catalogs.get(input.projectId)
   return app.engine.explain(input.projectId, catalog, { dialect: version.dialect, sql: version.sql, slots }, left())
 }
 
-/** What is left of the time that inspecting and running a draft have together. */
+/** The time left to inspecting and running a draft together. */
 type Left = () => { timeoutMs: number }
 
 function timeLeft(timeoutMs: number): Left {
@@ -169,7 +152,6 @@ async function draftVersion(
     slots,
     tables,
     columns,
-    cacheSeconds: null,
     maxRows: Math.min(draft.maxRows ?? previewRows, previewRows),
     createdBy: draft.updatedBy,
   })
@@ -195,7 +177,8 @@ function checkedParameters(version: LiveVersion, parameters: Record<string, unkn
   if (!('details' in checked)) return checked
   throw new Failure('invalid_request', {
     reason: 'invalid_field',
-    message: `The parameters are not as expected: ${sentence(checked.details)}.`,
+    message: `The parameters are not as expected: ${listProblems(checked.details, checked.more)}.`,
     details: checked.details.map(({ field, message }) => ({ field: `parameters.${field}`, message })),
+    more: checked.more,
   })
 }

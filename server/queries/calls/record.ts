@@ -7,8 +7,8 @@ export type CallRecord = Omit<Extract<Observation, { kind: 'query-answered' }>, 
 /** Says how a call ended: once, whoever comes first. A preview has no caller with a key and is told as it comes. */
 export function tellCall(app: { observe: Observe }, caller: KeyCaller | null, record: CallRecord): void {
   if (caller !== null) {
-    if (caller.isTold) return
-    caller.isTold = true
+    if (caller.isRecorded) return
+    caller.isRecorded = true
   }
   // In this order V8 copies the record as a whole; with `kind` first it adds each field by itself, for every call.
   app.observe({ ...record, kind: 'query-answered' })
@@ -49,7 +49,7 @@ export function tellRefusal(app: { observe: Observe }, caller: KeyCaller, refuse
 
 export function outcomeOf(error: unknown): Pick<CallRecord, 'code' | 'reason'> {
   if (error instanceof Failure) return { code: error.code, reason: error.reason ?? null }
-  // Who hangs up aborts the signal of the call, and what waits on it ends with the signal's own reason.
+  // A hang-up aborts the signal of the call, and code that waits on it ends with the signal's own reason.
   const isAborted = error instanceof Error && error.name === 'AbortError'
   return { code: isAborted ? 'cancelled' : 'internal_error', reason: null }
 }

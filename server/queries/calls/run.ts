@@ -1,22 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { Chart } from '../../../api/queries.ts'
 import type { KeyCaller } from '../../access/index.ts'
-import type {
-  Catalogs,
-  Column,
-  LookedUp,
-  Lookups,
-  ProjectCatalog,
-  QueryEngine,
-  ReadFormat,
-  ReadStream,
-} from '../../data/index.ts'
-import { largeAnswerBytes } from '../answer-room.ts'
+import type { Catalogs, ProjectCatalog } from '../../data/index.ts'
+import type { Column, QueryEngine, ReadFormat, ReadStream } from '../../engine/index.ts'
+import type { LookedUp, Lookups } from '../../lookups/index.ts'
 import type { Answer, Answers, IncompleteSource } from './answers.ts'
 import { dataFacts } from './data-facts.ts'
 import type { LiveVersion } from '../deployed/deployment-index.ts'
-import { isWrittenAs, streamOf } from '../lookup-formats.ts'
-import { lookupStatement } from './lookups.ts'
+import { isWrittenAs, lookupStatement, streamOf } from './lookups.ts'
+import type { UnknownValues } from './unknown-values.ts'
 import { outcomeOf, tellCall, type CallRecord } from './record.ts'
 import { bindSlots, checkSlots, type BoundSlots } from '../slots/slots.ts'
 import type { QueryCallers } from './callers.ts'
@@ -38,9 +30,9 @@ export type Run = {
   caller: KeyCaller | null
   requestId: string | null
   entry: 'direct' | 'question' | 'tool' | 'preview'
-  /** What was asked, where a question led here, and how long finding this query took. */
-  question?: { text: string; confidence: number | null } | undefined
-  /** What its answer says of itself: that it leaves out a part of the question. */
+  /** The question that led here, if one did. */
+  question?: CallRecord['question']
+  /** The note of its answer: that it leaves out a part of the question. */
   caveat?: 'unexpressed' | undefined
   routeMs?: number | undefined
   /** Asks for a new execution whatever is kept. */
@@ -60,6 +52,8 @@ export type RunAnswer = {
   chart: Chart | null
   /** Null where the query keeps no answers. */
   cache: CacheState | null
+  /** Values of the call that no row has. */
+  unknown?: UnknownValues
 }
 
 export type StreamAnswer = {
@@ -76,6 +70,8 @@ export type StreamAnswer = {
   chunks: AsyncIterable<{ bytes: Buffer; rowCount: number }>
   /** Known once `chunks` has ended. */
   end: () => { rowCount: number; truncated: boolean; elapsedMs: number }
+  /** Values of the call that no row has, to be asked for where no row came; left out where none can be. */
+  findUnknown?: () => Promise<UnknownValues | null>
 }
 
 export type RunParts = {
@@ -90,15 +86,16 @@ export type RunParts = {
   now: Clock
 }
 
-/** What is kept, or lies written, is there without a wait; undefined where nothing is, or where `runQuery` says why not. */
+/** A cached or prewritten answer returns at once; undefined where there is none, or where `runQuery` says why not. */
 export function readyAnswer(app: RunParts, run: Run): RunAnswer | undefined {
   if (run.fresh === true) return undefined
   const startedMs = performance.now()
-  const catalog = app.catalogs.peek(run.projectId)
-  if (catalog === undefined) return undefined
+  const newest = app.catalogs.peek(run.projectId)
+  if (newest === undefined) return undefined
+  const catalog = readBy(run, newest)
   const bound = checkSlots(run.version.compiled(), run.parameters)
   if ('details' in bound) return undefined
-  const keeps = keepsAnswers(run.version)
+  const keeps = keepsAnswers(run)
   const prepared = { bound, catalog }
   const answer = keeps ? app.answers.get(answerKey(run.version, prepared)) : writtenAnswer(app, run, prepared)
   if (answer === undefined) return undefined
@@ -107,7 +104,7 @@ export function readyAnswer(app: RunParts, run: Run): RunAnswer | undefined {
   const cache = keeps ? 'hit' : null
   const sqlMs = keeps ? 0 : performance.now() - startedMs
   tellRun(app, run, { ...answered(run), startedMs, rows: rowCount, bytes: rows.length, sqlMs, cache })
-  return { ...told(run), answer, parameters: bound.parameters, cache }
+  return { ...answerBase(run), answer, parameters: bound.parameters, cache }
 }
 
 /** Runs a version and answers with the whole result: the one path of direct calls, questions, tools and previews. */
@@ -122,7 +119,7 @@ export async function runQuery(app: RunParts, run: Run): Promise<RunAnswer> {
       sqlMs: cache === 'hit' ? 0 : answer.elapsedMs,
       cache,
     })
-    return { ...told(run), answer, parameters: bound.parameters, cache }
+    return { ...answerBase(run), answer, parameters: bound.parameters, cache }
   } catch (error) {
     watch.failed(error)
     throw error
@@ -132,7 +129,7 @@ export async function runQuery(app: RunParts, run: Run): Promise<RunAnswer> {
 /** Runs a version and hands its result out in parts, as the engine makes them. */
 export async function streamQuery(app: RunParts, run: Run, format: ReadFormat): Promise<StreamAnswer> {
   const watch = watchRun(app, run)
-  const cache = keepsAnswers(run.version) ? 'bypass' : null
+  const cache = keepsAnswers(run) ? 'bypass' : null
   try {
     const bound = bindSlots(run.version.compiled(), run.parameters)
     const { queryStreamRows, queryStreamBytes } = app.config.limits
@@ -144,7 +141,7 @@ export async function streamQuery(app: RunParts, run: Run, format: ReadFormat): 
     })
     const { asOf, source } = dataFacts(catalog, run.version)
     return {
-      ...told(run),
+      ...answerBase(run),
       columns: stream.columns,
       parameters: bound.parameters,
       version: run.version.number,
@@ -160,25 +157,31 @@ export async function streamQuery(app: RunParts, run: Run, format: ReadFormat): 
   }
 }
 
-/** What every answer says of the query that gave it. */
-function told({ projectId, name, version: { chart } }: Run): Pick<RunAnswer, 'projectId' | 'name' | 'chart'> {
+/** The fields of every answer about the query that gave it. */
+function answerBase({ projectId, name, version: { chart } }: Run): Pick<RunAnswer, 'projectId' | 'name' | 'chart'> {
   return { projectId, name, chart }
 }
 
 /** Reads the project's tables, and once more where a file turns out to be damaged: the last whole version serves. */
 async function reading<Result>(
   { catalogs }: RunParts,
-  { projectId }: Run,
+  run: Run,
   use: (catalog: ProjectCatalog) => Promise<Result>,
 ): Promise<Result> {
+  const { projectId, entry } = run
   const catalog = await catalogs.get(projectId)
   try {
-    return await use(catalog)
+    return await use(readBy(run, catalog))
   } catch (error) {
-    const other = await catalogs.withoutDamaged(projectId, catalog, error)
+    const other = await catalogs.withoutDamaged(projectId, catalog, { error, isProved: entry !== 'preview' })
     if (other === undefined) throw error
-    return use(other)
+    return use(readBy(run, other))
   }
+}
+
+/** The tables as its statement reads them: those of models with what they were built from. */
+function readBy({ version }: Run, catalog: ProjectCatalog): ProjectCatalog {
+  return catalog.hasModels ? catalog.together(Object.keys(version.tables)) : catalog
 }
 
 type Prepared = { bound: BoundSlots; catalog: ProjectCatalog }
@@ -189,11 +192,11 @@ async function answerWhole(
   prepared: Prepared,
 ): Promise<{ answer: Answer; cache: CacheState | null }> {
   const { version } = run
-  if (!keepsAnswers(version)) return { answer: await execute(app, run, prepared), cache: null }
+  if (!keepsAnswers(run)) return { answer: await execute(app, run, prepared), cache: null }
   if (run.fresh === true) return { answer: await execute(app, run, prepared), cache: 'bypass' }
   const key = answerKey(version, prepared)
-  const kept = app.answers.get(key)
-  if (kept !== undefined) return { answer: kept, cache: 'hit' }
+  const cached = app.answers.get(key)
+  if (cached !== undefined) return { answer: cached, cache: 'hit' }
   const ttlMs = (version.cacheSeconds ?? 0) * 1000
   const options = { ttlMs, signal: run.signal?.() }
   const answer = await app.answers.make(key, options, (signal) =>
@@ -224,9 +227,10 @@ async function execute(app: RunParts, run: Run, prepared: Prepared): Promise<Ans
 
 type Made = Pick<Answer, 'rows' | 'columns' | 'rowCount' | 'truncated' | 'elapsedMs'>
 
-function asAnswer({ version }: Run, catalog: ProjectCatalog, made: Made): Answer {
+function asAnswer(run: Run, catalog: ProjectCatalog, made: Made): Answer {
+  const { version } = run
   const { asOf, source } = dataFacts(catalog, version)
-  const etag = keepsAnswers(version) ? etagOf(version, made.rows) : null
+  const etag = keepsAnswers(run) ? etagOf(version, made.rows) : null
   return { ...made, version: version.number, asOf, source, etag }
 }
 
@@ -250,7 +254,7 @@ function lookUp(
   const statement = environment === null ? null : lookupStatement(version)
   if (statement === null) return undefined
   const found = app.lookups.find({ projectId, catalog, statement }, bound.slots)
-  // What is beyond a limit, the engine cuts or refuses.
+  // The engine cuts or refuses what is beyond a limit.
   if (found === undefined || found.rowCount > (version.maxRows ?? maxRows)) return undefined
   return found.rows.length > (version.maxBytes ?? maxBytes) ? undefined : found
 }
@@ -266,16 +270,18 @@ function writtenStream(
   return found && streamOf(found, format)
 }
 
-/** What each version answered with last tells what its next answer will take. */
+/** The size of each version's last answer predicts the next one's. */
 const lastBytes = new WeakMap<LiveVersion, number>()
 
-/** Only what is known to answer with much waits for room. */
+/** Smaller answers never wait for room. */
+const largeAnswerBytes = 1_048_576
+
+/** Waits for room for an answer that was large the last time. */
 function enterRoom(app: RunParts, run: Run, signal: AbortSignal | undefined): Promise<() => void> | undefined {
   const expectedBytes = lastBytes.get(run.version) ?? 0
   if (expectedBytes < largeAnswerBytes) return undefined
-  const holder = { projectId: run.projectId, keyId: run.caller?.key.id ?? '' }
-  const timeoutMs = run.version.timeoutMs ?? app.config.limits.queryTimeoutMs
-  return app.answers.room.enter(holder, { expectedBytes, timeoutMs, signal })
+  const waitMs = run.version.timeoutMs ?? app.config.limits.queryTimeoutMs
+  return app.answers.room.enter([run.projectId, run.caller?.key.id], { amount: expectedBytes, waitMs, signal })
 }
 
 function readInput(
@@ -295,8 +301,9 @@ function readInput(
   }
 }
 
-function keepsAnswers(version: LiveVersion): boolean {
-  return (version.cacheSeconds ?? 0) > 0
+/** A draft runs in no environment, and its answers are not cached. */
+function keepsAnswers({ environment, version }: Run): boolean {
+  return environment !== null && (version.cacheSeconds ?? 0) > 0
 }
 
 /** Weak: two executions give the same rows in answers that differ in their times. */
@@ -384,6 +391,6 @@ function tellRun(app: RunParts, run: Run, ended: Outcome & Measured & Executed &
     cache: ended.cache,
   })
   if (!app.callWatch.isOn) return
-  if (ended.code === null) app.callWatch.heard(run)
-  else app.callWatch.heardFailed(run)
+  if (ended.code === null) app.callWatch.received(run)
+  else app.callWatch.receivedFailed(run)
 }

@@ -1,4 +1,5 @@
-import type { Catalogs, QueryEngine } from '../../data/index.ts'
+import type { Catalogs } from '../../data/index.ts'
+import type { QueryEngine } from '../../engine/index.ts'
 import type { Observe } from '../../observe.ts'
 import type { Database } from '../../store/index.ts'
 
@@ -19,12 +20,12 @@ const tinyRead: Parameters<QueryEngine['stream']>[2] = {
 /** Opens the data of the projects that were called last, so that their first call after a start does not wait for it. */
 export async function warmProjects(app: Parts): Promise<void> {
   // Where it fails the first call does it, and is told why it cannot.
-  const tell = (error: unknown): void => app.observe({ kind: 'fault', where: 'opening data ahead', error })
+  const report = (error: unknown): void => app.observe({ kind: 'fault', where: 'opening data ahead', error })
   const projectIds = await projectsCalledLast(app.store).catch((error: unknown) => {
-    tell(error)
+    report(error)
     return []
   })
-  for (const projectId of projectIds) await warmProject(app, projectId).catch(tell)
+  for (const projectId of projectIds) await warmProject(app, projectId).catch(report)
 }
 
 async function warmProject({ catalogs, engine }: Parts, projectId: string): Promise<void> {

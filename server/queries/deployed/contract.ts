@@ -1,8 +1,10 @@
 import type { ScalarSlotSchema, SlotSchema } from '../../../api/slots.ts'
 import { schemaOfColumn, type JsonSchema } from '../slots/column-schema.ts'
+import { saidBound, type SlotBound } from '../slots/bounds.ts'
 import type { LiveVersion } from './deployment-index.ts'
+import { listedSlots } from './listed-values.ts'
 
-/** What a deployed query takes and gives, in words that every face of it speaks: tools, OpenAPI, snippets, typed clients. */
+/** The contract of a deployed query, in words that every face of it uses: tools, OpenAPI, snippets, typed clients. */
 export type QueryContract = {
   name: string
   title: string
@@ -12,6 +14,8 @@ export type QueryContract = {
   input: JsonSchema & { properties: Record<string, JsonSchema>; required: string[] }
   /** A JSON Schema object: one row of the result. */
   output: JsonSchema & { properties: Record<string, JsonSchema>; required: string[] }
+  /** Slots that take their values from columns, named `table.column`. */
+  listed: ReadonlyArray<{ name: string; column: string }>
   /** Questions that it answers, with the parameters that answer them. */
   examples: ReadonlyArray<{ question: string; parameters: Readonly<Record<string, unknown>> }>
 }
@@ -45,9 +49,10 @@ function writeContract({ name, version }: Deployed): QueryContract {
     },
     output: {
       type: 'object',
-      properties: Object.fromEntries(version.columns.map((column) => [column.name, schemaOfColumn(column.type)])),
+      properties: Object.fromEntries(version.columns.map((column) => [column.name, schemaOfColumn(column)])),
       required: version.columns.map((column) => column.name),
     },
+    listed: listedSlots(version.slots),
     examples: version.examples.map(({ question, parameters }) => ({ question, parameters })),
   }
 }
@@ -67,6 +72,26 @@ export function withoutSlots(contract: QueryContract, fixed: ReadonlySet<string>
     },
     examples: examples.map(({ question, parameters }) => ({ question, parameters: others(parameters) })),
   }
+}
+
+/** The same with what each slot of a range makes of its own day: a caller, or a model, has no SQL to read it in. */
+export function withBounds(contract: QueryContract, bounds: readonly SlotBound[]): QueryContract {
+  const bounded = bounds.filter(({ side, slot }) => side !== null && slot in contract.input.properties)
+  if (bounded.length === 0) return contract
+  const properties = { ...contract.input.properties }
+  for (const bound of bounded) {
+    const { description, ...schema } = properties[bound.slot] ?? {}
+    const described = typeof description === 'string' && description !== '' ? [description] : []
+    properties[bound.slot] = { ...schema, description: [...described, boundHint(bound)].join(' ') }
+  }
+  return { ...contract, input: { ...contract.input, properties } }
+}
+
+function boundHint(bound: SlotBound): string {
+  const end = bound.side === 'start' ? 'Start' : 'End'
+  const own = bound.side === 'start' ? 'first' : 'last'
+  if (saidBound(bound) === 'inclusive') return `${end} of a range, inclusive: its ${own} day.`
+  return `${end} of a range, exclusive: the day ${bound.side === 'start' ? 'before its first' : 'after its last'}.`
 }
 
 /** `orders_by_region` is read as “Orders by region”. */
@@ -91,8 +116,8 @@ function inputSchema(slot: SlotSchema): JsonSchema {
 
 function withHints(about: JsonSchema, { hints, ...schema }: JsonSchema & { hints: string[] }): JsonSchema {
   if (hints.length === 0) return { ...schema, ...about }
-  const { description: said } = about
-  const description = [...(typeof said === 'string' ? [said] : []), ...hints].join(' ')
+  const { description: described } = about
+  const description = [...(typeof described === 'string' ? [described] : []), ...hints].join(' ')
   return { ...schema, ...about, description }
 }
 

@@ -1,24 +1,32 @@
 import { Failure } from '../../failure.ts'
-import type { BrokenQuery, Catalog, Catalogs, Column, QueryEngine, QueryGate, TableChange } from '../../data/index.ts'
+import type { BrokenQuery, Catalogs, QueryGate, TableChange } from '../../data/index.ts'
+import type { Catalog, Column, QueryEngine } from '../../engine/index.ts'
 import type { LiveVersion, ReleaseTrial } from './deployment-index.ts'
 import type { Deployments } from './deployments.ts'
-import { slotTypeOf } from '../slot-types.ts'
+import { slotTypeOf } from '../slots/slot-values.ts'
 
-type Parts = { engine: QueryEngine; catalogs: Catalogs; deployments: Deployments }
+type Parts = {
+  engine: QueryEngine
+  catalogs: Catalogs
+  deployments: Deployments
+  /** Statements that tables are built by: they read tables as queries do. */
+  models(projectId: string): Promise<ModelStatement[]>
+}
+type ModelStatement = Pick<LiveVersion, 'sql' | 'dialect' | 'tables' | 'columns'> & { name: string }
 
 /** For the rooms that bring data: says what a change of a table would do to the queries that read it. */
 export function openQueryGate(parts: Parts): QueryGate {
   return { brokenBy: (change) => findBroken(parts, change) }
 }
 
-async function findBroken({ engine, catalogs, deployments }: Parts, change: TableChange): Promise<BrokenQuery[]> {
+async function findBroken({ engine, catalogs, ...parts }: Parts, change: TableChange): Promise<BrokenQuery[]> {
   const { projectId, tableName, signal } = change
   const now = await catalogs.get(projectId)
   const table = now.tables.find(({ name }) => name === tableName)
   if (table === undefined) return []
   const next = catalogAfter(now, change)
   const found = new Map<string, BrokenQuery | null>()
-  for (const { name, environment, version, trial } of await readersOf(deployments, change)) {
+  for (const { name, environment, version, trial } of await readersOf(parts, change)) {
     // A query that breaks where it is deployed is told of once.
     if (trial !== null && [...found.values()].some((each) => each?.name === name)) continue
     if (!found.has(version.id)) {
@@ -29,15 +37,22 @@ async function findBroken({ engine, catalogs, deployments }: Parts, change: Tabl
       const message = trial === null ? complaint : `Version ${version.number}, a ${trial}: ${complaint}`
       found.set(version.id, complaint === null || message === null ? null : { name, environments: [], message })
     }
-    found.get(version.id)?.environments.push(environment)
+    if (environment !== null) found.get(version.id)?.environments.push(environment)
   }
   return [...found.values()].filter((each) => each !== null)
 }
 
-type Reader = { name: string; environment: string; version: LiveVersion; trial: ReleaseTrial['kind'] | null }
+/** Statement whose result must stay as it is. Models are in no environment. */
+type Statement = Pick<LiveVersion, 'id' | 'number' | 'sql' | 'dialect' | 'slots' | 'tables' | 'columns'>
+type Reader = { name: string; environment: string | null; version: Statement; trial: ReleaseTrial['kind'] | null }
 
-/** The versions that read a table: those deployed, then those that are tried out, which answer callers as well. */
-async function readersOf(deployments: Deployments, { projectId, tableName }: TableChange): Promise<Reader[]> {
+/**
+ * Readers of a table: the versions deployed, then those that are tried out, which answer callers as well, and models.
+ */
+async function readersOf(
+  { deployments, models }: Pick<Parts, 'deployments' | 'models'>,
+  { projectId, tableName }: TableChange,
+): Promise<Reader[]> {
   const deployed = (await deployments.tablesRead(projectId)).flatMap(({ name, environment }): Reader[] => {
     const version = deployments.find({ projectId, environment, name })?.version
     return version === undefined ? [] : [{ name, environment, version, trial: null }]
@@ -47,13 +62,24 @@ async function readersOf(deployments: Deployments, { projectId, tableName }: Tab
     .flatMap(({ environment, kind, versions }) =>
       Array.from(versions, ([name, version]): Reader => ({ name, environment, version, trial: kind })),
     )
-  return [...deployed, ...tried].filter(({ version }) => Object.hasOwn(version.tables, tableName))
+  const built = (await models(projectId)).map((model): Reader => {
+    const version = { ...model, id: `model ${model.name}`, number: 0, slots: noSlots }
+    return { name: `${model.name} (model)`, environment: null, version, trial: null }
+  })
+  return [...deployed, ...tried, ...built].filter(({ version }) => Object.hasOwn(version.tables, tableName))
+}
+
+const noSlots: LiveVersion['slots'] = {
+  type: 'object',
+  properties: {},
+  required: [],
+  additionalProperties: false,
 }
 
 type Looked = { before: Result; after: Result; lost: string | null }
 
-/** What is broken already is not held against the data that comes. */
-function complaintOf(version: LiveVersion, { before, after, lost }: Looked): string | null {
+/** A query that is broken already is not held against new data. */
+function complaintOf(version: Statement, { before, after, lost }: Looked): string | null {
   if ('failure' in before) return null
   return 'failure' in after ? after.failure : (lost ?? changedResult(version, before.columns, after.columns))
 }
@@ -80,7 +106,7 @@ function catalogAfter(now: Catalog, change: TableChange): Catalog {
 }
 
 type Result = { columns: Column[] } | { failure: string }
-type Look = { scope: string; catalog: Catalog; version: LiveVersion; signal: AbortSignal | undefined }
+type Look = { scope: string; catalog: Catalog; version: Statement; signal: AbortSignal | undefined }
 
 async function resultOf(engine: QueryEngine, { scope, catalog, version, signal }: Look): Promise<Result> {
   const slots = Object.entries(version.slots.properties).map(([name, slot]) => ({ name, type: slotTypeOf(slot) }))
@@ -114,7 +140,7 @@ function lostKind(before: Column[], change: TableChange, read: string[] = []): s
 }
 
 /** Callers rely on the kinds of values that were there when the query was deployed. */
-function changedResult(version: LiveVersion, before: Column[], after: Column[]): string | null {
+function changedResult(version: Statement, before: Column[], after: Column[]): string | null {
   const was = new Map(before.map(({ name, type }) => [name, type]))
   const is = new Map(after.map(({ name, type }) => [name, type]))
   const worse = version.columns.find(({ name, type }) => {

@@ -1,8 +1,10 @@
+import type { Value } from '../../../api/wire-codec.ts'
+import type { regression } from '../../../api/queries.ts'
 import type { SlotsSchema } from '../../../api/slots.ts'
 import type { EvaluationResult, QueryExample } from '../../store/index.ts'
 
 /**
- * What a deployment asks of whoever routes questions: would stored questions be answered by another query than today?
+ * The question of a deployment to the router: would stored questions be answered by another query than today?
  * A port: queries know nothing of how questions are routed.
  */
 export type DeployGate = {
@@ -17,19 +19,18 @@ export type DeployGate = {
 
 export type GatedChange = { projectId: string; environment: string; changed: ChangedQuery[]; removed: string[] }
 
-export type ChangedQuery = { name: string; description: string; slots: SlotsSchema; examples: QueryExample[] }
-
-/** A stored question that a change would route elsewhere. */
-export type Regression = {
-  question: string
-  /** What answers it today, or must; null: it must be refused. */
-  query: string | null
-  /** What would take it; null: it would be refused. */
-  takenBy: string | null
-  source: 'example' | 'evaluation' | 'confirmed'
+export type ChangedQuery = {
+  name: string
+  description: string
+  sql: string
+  slots: SlotsSchema
+  examples: QueryExample[]
 }
 
-/** What a deployment would do to the questions of its place. */
+/** A stored question that a change would route elsewhere. */
+export type Regression = Value<typeof regression>
+
+/** The effect of a deployment on the questions of its environment. */
 export type RoutingReport = {
   /** How many stored questions were asked again. */
   checked: number

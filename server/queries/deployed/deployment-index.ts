@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto'
+import type { Place } from '../../ids.ts'
 import { compileSlots, type CompiledSlots } from '../slots/slots.ts'
 import type { Version } from '../drafts/version-records.ts'
 
-export type Place = { projectId: string; environment: string; name: string }
+export type QueryPlace = Place & { name: string }
 
-/** What answers a name in an environment of a project. */
-export type Deployment = Place & {
+/** The version behind a name in an environment of a project. */
+export type Deployment = QueryPlace & {
   version: LiveVersion
   /** The release that is tried out there and has another version of it. */
   trial: ReleaseTrial | null
@@ -17,7 +18,7 @@ export type ReleaseTrial = {
   projectId: string
   environment: string
   kind: 'canary' | 'shadow'
-  /** Of the keys that call: how many in ten thousand it answers. */
+  /** The share of the keys, in ten thousandths, that it serves. */
   share: number
   /** Where what it answers is compared with what it is to replace; null where it is not. */
   replayId: string | null
@@ -49,7 +50,7 @@ export function answersKey({ releaseId, share }: Pick<ReleaseTrial, 'releaseId' 
   return Number.parseInt(hash('sha256', `${releaseId}\n${keyId}`, 'hex').slice(0, 12), 16) < (share / 10_000) * 2 ** 48
 }
 
-export function keyOf({ projectId, environment, name }: Place): string {
+export function keyOf({ projectId, environment, name }: QueryPlace): string {
   return `${projectId}\n${environment}\n${name}`
 }
 
@@ -65,7 +66,7 @@ export function createDeploymentIndex() {
   const trials = new Map<string, ReleaseTrial>()
 
   /** All at once: no call meets one query of a release that is tried out and not the next. */
-  function setTrial(place: EnvironmentPlace, trial: ReleaseTrial | null): void {
+  function setTrial(place: Place, trial: ReleaseTrial | null): void {
     if (trial === null) trials.delete(environmentKey(place))
     else trials.set(environmentKey(place), trial)
     for (const deployment of places.get(place.projectId)?.get(place.environment)?.values() ?? []) {
@@ -73,7 +74,7 @@ export function createDeploymentIndex() {
     }
   }
 
-  function trialOf(place: EnvironmentPlace): ReleaseTrial | null {
+  function trialOf(place: Place): ReleaseTrial | null {
     return trials.size === 0 ? null : (trials.get(environmentKey(place)) ?? null)
   }
 
@@ -85,7 +86,7 @@ export function createDeploymentIndex() {
     drop(byName, before.name, before)
   }
 
-  function leave({ projectId, environment, name }: Place): void {
+  function leave({ projectId, environment, name }: QueryPlace): void {
     const environments = places.get(projectId)
     const names = environments?.get(environment)
     names?.delete(name)
@@ -93,7 +94,7 @@ export function createDeploymentIndex() {
     if (environments?.size === 0) places.delete(projectId)
   }
 
-  function put({ version, ...place }: Place & { version: LiveVersion }): void {
+  function put({ version, ...place }: QueryPlace & { version: LiveVersion }): void {
     const trial = trialOf(place)
     const next: Deployment = { ...place, version, trial: trial?.versions.has(place.name) === true ? trial : null }
     const key = keyOf(next)
@@ -114,7 +115,7 @@ export function createDeploymentIndex() {
     trialOf,
     trials: (): Iterable<ReleaseTrial> => trials.values(),
     keys: () => live.keys(),
-    find: (place: Place) => places.get(place.projectId)?.get(place.environment)?.get(place.name),
+    find: (place: QueryPlace) => places.get(place.projectId)?.get(place.environment)?.get(place.name),
     named: (name: string): Iterable<Deployment> => byName.get(name) ?? [],
     inEnvironment: (projectId: string, environment: string): Deployment[] => [
       ...(places.get(projectId)?.get(environment)?.values() ?? []),
@@ -126,15 +127,13 @@ export function createDeploymentIndex() {
   }
 }
 
-type EnvironmentPlace = { projectId: string; environment: string }
-
 type Change = {
-  put: Array<Place & { version: LiveVersion }>
+  put: Array<QueryPlace & { version: LiveVersion }>
   forget: string[]
-  trials: Array<[EnvironmentPlace, ReleaseTrial | null]>
+  trials: Array<[Place, ReleaseTrial | null]>
 }
 
-function environmentKey({ projectId, environment }: EnvironmentPlace): string {
+function environmentKey({ projectId, environment }: Place): string {
   return `${projectId}\n${environment}`
 }
 

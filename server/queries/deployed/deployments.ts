@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache'
-import { openRereads } from '../../flow/index.ts'
+import { mapInPieces } from '../../flow/index.ts'
+import type { Place } from '../../ids.ts'
 import type { Observe } from '../../observe.ts'
-import type { Database } from '../../store/index.ts'
+import { openMemoryCopy, type Database } from '../../store/index.ts'
 import {
   answersKey,
   createDeploymentIndex,
@@ -10,7 +11,7 @@ import {
   type Deployment,
   type DeploymentIndex,
   type LiveVersion,
-  type Place,
+  type QueryPlace,
   type ReleaseTrial,
 } from './deployment-index.ts'
 import { loadTrial, readTrialOf, readTrials, type TrialRow } from './trial-rows.ts'
@@ -21,7 +22,7 @@ import { readVersions, versionOf } from '../drafts/version-records.ts'
  * process; a gap in hearing, and the clock, bring all of it to be compared again.
  */
 export type Deployments = {
-  find(place: Place): Deployment | undefined
+  find(place: QueryPlace): Deployment | undefined
   has(projectId: string, environment: string, name: string): boolean
   /** The projects in which a query of this name is deployed to the environment. */
   projectsWith(name: string, environment: string): string[]
@@ -33,20 +34,17 @@ export type Deployments = {
   /** The projects in which anything is deployed to the environment. */
   projectsIn(environment: string): string[]
   /** The release whose versions answer a key in an environment while it is tried out; null where none does. */
-  releaseFor(environment: EnvironmentPlace, keyId: string): string | null
-  /** What is tried out, anywhere. */
+  releaseFor(environment: Place, keyId: string): string | null
+  /** The running trials, anywhere. */
   trials(): Iterable<ReleaseTrial>
-  /** What is deployed anywhere in a project, by name, with what it reads. From the database: nothing is missing. */
+  /** The deployments of a project, by name, with the tables they read. From the database: nothing is missing. */
   tablesRead(projectId: string): Promise<DeployedReads[]>
   /** Reads an environment again now: a process sees its own change before it says so. */
-  refresh(environment: EnvironmentPlace): Promise<void>
+  refresh(environment: Place): Promise<void>
   /** Hears of every change after it is in effect; `null` when anything may have changed. */
-  onChange(heard: (environment: EnvironmentPlace | null) => void): () => void
+  onChange(listener: (environment: Place | null) => void): () => void
   close(): Promise<void>
 }
-
-/** What changes as a whole: a release is seen with all its queries or not at all. */
-export type EnvironmentPlace = { projectId: string; environment: string }
 
 /** A deployed query with the columns that it reads of each table. */
 export type DeployedReads = { queryId: string; name: string; environment: string; tables: Record<string, string[]> }
@@ -54,7 +52,6 @@ export type DeployedReads = { queryId: string; name: string; environment: string
 /** Said by a trigger on the table, with project and environment as a JSON array. */
 const changed = 'deployments_changed'
 const resyncMs = 300_000
-const retryMs = 1_000
 /** Beyond this many changes at once, comparing all of it takes fewer statements. */
 const maxEnvironments = 20
 /** Versions that callers pinned and that are not live. */
@@ -63,34 +60,31 @@ const maxPins = 1_000
 export async function openDeployments({ store, observe }: { store: Database; observe: Observe }): Promise<Deployments> {
   const index = createDeploymentIndex()
   const pins = new LRUCache<string, LiveVersion>({ max: maxPins })
-  const listeners = new Set<(environment: EnvironmentPlace | null) => void>()
-  const tell = (environment: EnvironmentPlace | null): void => {
-    for (const heard of listeners) heard(environment)
+  const listeners = new Set<(environment: Place | null) => void>()
+  const notify = (environment: Place | null): void => {
+    for (const listener of listeners) listener(environment)
   }
-  const rereads = openRereads<EnvironmentPlace>({
+  const copy = await openMemoryCopy<Place>(store, {
+    channel: changed,
     readAll: async () => {
       await readAll(store, index)
-      tell(null)
+      notify(null)
     },
-    readSome: async (environments) => {
-      for (const environment of environments) {
-        await readEnvironment(store, index, environment)
-        tell(environment)
-      }
+    parts: {
+      named: environmentOf,
+      read: async (environments) => {
+        for (const environment of environments) {
+          await readEnvironment(store, index, environment)
+          notify(environment)
+        }
+      },
+      nameOf: ({ projectId, environment }) => `${projectId}\n${environment}`,
+      most: maxEnvironments,
     },
-    nameOf: ({ projectId, environment }) => `${projectId}\n${environment}`,
-    maxSome: maxEnvironments,
-    retryMs,
-    onError: (error) => observe({ kind: 'fault', where: 'deployments', error }),
+    everyMs: resyncMs,
+    observe,
+    where: 'deployments',
   })
-  const stop = await store.listen(
-    changed,
-    (payload) => rereads.note(environmentOf(payload)),
-    () => rereads.note(null),
-  )
-  await rereads.ask(null)
-  const timer = setInterval(() => rereads.note(null), resyncMs).unref()
-
   return {
     find: index.find,
     has: (projectId, environment, name) => index.find({ projectId, environment, name }) !== undefined,
@@ -110,16 +104,12 @@ export async function openDeployments({ store, observe }: { store: Database; obs
     },
     trials: index.trials,
     tablesRead: (projectId) => readTables(store, projectId),
-    refresh: ({ projectId, environment }) => rereads.ask({ projectId, environment }),
-    onChange(heard) {
-      listeners.add(heard)
-      return () => void listeners.delete(heard)
+    refresh: ({ projectId, environment }) => copy.refresh({ projectId, environment }),
+    onChange(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
     },
-    async close() {
-      stop()
-      clearInterval(timer)
-      await rereads.close()
-    },
+    close: () => copy.close(),
   }
 }
 
@@ -130,7 +120,7 @@ export async function openDeployments({ store, observe }: { store: Database; obs
 async function readEnvironment(
   store: Database,
   index: DeploymentIndex,
-  { projectId, environment }: EnvironmentPlace,
+  { projectId, environment }: Place,
 ): Promise<void> {
   const trial = await readTrialOf(store.db, { projectId, environment })
   const rows = await placeRows(store)
@@ -152,7 +142,7 @@ async function readAll(store: Database, index: DeploymentIndex): Promise<void> {
   await take(store, index, { rows, known: index.keys(), trials: [...ended, ...trials] })
 }
 
-type TrialChange = [EnvironmentPlace, ReleaseTrial | null]
+type TrialChange = [Place, ReleaseTrial | null]
 
 async function loadTrials(store: Database, index: DeploymentIndex, rows: TrialRow[]): Promise<TrialChange[]> {
   const changes: TrialChange[] = []
@@ -161,7 +151,7 @@ async function loadTrials(store: Database, index: DeploymentIndex, rows: TrialRo
   return changes
 }
 
-type PlaceRow = Place & { versionId: string }
+type PlaceRow = QueryPlace & { versionId: string }
 
 async function take(
   store: Database,
@@ -175,18 +165,24 @@ async function take(
   index.apply({ put, forget: [...gone], trials })
 }
 
+/** Versions in one answer of the database: reading them is work that holds up others. */
+const readAtOnce = 200
+
 /** Versions never change, so one that is known is taken from memory, and shared by its environments. */
 async function complete(
   store: Database,
   index: DeploymentIndex,
   rows: PlaceRow[],
-): Promise<Array<Place & { version: LiveVersion }>> {
+): Promise<Array<QueryPlace & { version: LiveVersion }>> {
   const versions = new Map<string, LiveVersion>()
   for (const { name } of rows) {
     for (const { version } of index.named(name)) versions.set(version.id, version)
   }
   const missing = [...new Set(rows.map((row) => row.versionId))].filter((id) => !versions.has(id))
-  for (const version of await readVersions(store, missing)) versions.set(version.id, liveVersion(version))
+  for (let from = 0; from < missing.length; from += readAtOnce) {
+    const read = await readVersions(store, missing.slice(from, from + readAtOnce))
+    for (const version of await mapInPieces(read, liveVersion)) versions.set(version.id, version)
+  }
   return rows.flatMap(({ versionId, ...place }) => {
     const version = versions.get(versionId)
     return version === undefined ? [] : [{ ...place, version }]
@@ -237,7 +233,7 @@ function placeRows(store: Database) {
   return store.db.selectFrom('deployments').select(['projectId', 'environment', 'name', 'versionId'])
 }
 
-function environmentOf(payload: string): EnvironmentPlace {
+function environmentOf(payload: string): Place {
   const [projectId, environment] = JSON.parse(payload) as [string, string]
   return { projectId, environment }
 }

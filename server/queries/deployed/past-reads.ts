@@ -9,7 +9,7 @@ export type PastReads = {
   to: Date | null
 }
 
-/** What was deployed in a project at some time of a span. Queries that are gone by now are gone from this, too. */
+/** The deployments of a project at some time of a span. Queries that are gone by now are gone from this, too. */
 export async function readPastReads(
   { db }: Pick<Database, 'db'>,
   projectId: string,
@@ -43,7 +43,7 @@ export async function readPastReads(
     .where('acts.at', '<', to)
     .where((row) => row.or([row('acts.until', 'is', null), row('acts.until', '>', from)]))
     .execute()
-  // What nothing followed and is not there any more went with its environment: nobody knows when.
+  // Deployments without an end that are not there any more went with their environment: nobody knows when.
   return rows.flatMap(({ at, until, queryId, ...read }) =>
     until === null && queryId === null ? [] : [{ ...read, from: at, to: until }],
   )

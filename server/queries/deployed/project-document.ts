@@ -1,18 +1,34 @@
 import { z } from 'zod'
 import { errorEnvelope } from '../../../api/envelope.ts'
-import { permittedQueries, requireRole, resolveScope, type Caller, type KeyCaller } from '../../access/index.ts'
-import type { ProjectDirectory } from '../../access/index.ts'
+import { answer } from '../../../api/queries.ts'
+import {
+  permittedQueries,
+  requireRole,
+  resolveScope,
+  type Caller,
+  type KeyCaller,
+  type ProjectDirectory,
+} from '../../access/index.ts'
+import type { Catalogs } from '../../data/index.ts'
 import { closest, Failure } from '../../failure.ts'
+import { mapInPieces } from '../../flow/index.ts'
 import type { Database } from '../../store/index.ts'
 import type { JsonSchema } from '../slots/column-schema.ts'
-import { contractOf, withoutSlots, type QueryContract } from './contract.ts'
+import { withListedValues } from './listed-values.ts'
+import { contractOf, withBounds, withoutSlots, type QueryContract } from './contract.ts'
+import { boundsOfAll, type BoundParts } from '../slots/read-bounds.ts'
 import { versionFor, type Deployment } from './deployment-index.ts'
 import type { Deployments } from './deployments.ts'
-import { slotParameter } from '../text-values.ts'
+import { slotParameter } from '../slots/slot-values.ts'
 
-type Parts = { store: Database; projects: ProjectDirectory; deployments: Deployments }
+type Parts = BoundParts & {
+  store: Database
+  projects: ProjectDirectory
+  deployments: Deployments
+  catalogs: Catalogs
+}
 
-/** What a key may call in an environment of a project, by name. */
+/** The queries that a key may call in an environment of a project, by name. */
 export function callableQueries(
   app: { deployments: Deployments },
   { key }: Pick<KeyCaller, 'key'>,
@@ -25,16 +41,31 @@ export function callableQueries(
 }
 
 /** The contracts of what answers a key, without the slots that it fixes. */
-export function contractsFor(
-  app: { deployments: Deployments },
+export async function contractsFor(
+  app: BoundParts & { deployments: Deployments },
   caller: Pick<KeyCaller, 'key'>,
   place: { projectId: string; environment: string },
-): QueryContract[] {
+): Promise<QueryContract[]> {
   const fixed = new Set(Object.keys(caller.key.fixedParameters))
-  return callableQueries(app, caller, place).map((deployment) => {
-    const version = versionFor(deployment, caller.key.id)
-    return withoutSlots(contractOf({ name: deployment.name, version }), fixed)
+  const called = callableQueries(app, caller, place).map((deployment) => {
+    return { name: deployment.name, version: versionFor(deployment, caller.key.id) }
   })
+  const contracts = await boundedContracts(app, place.projectId, called)
+  return mapInPieces(contracts, (contract) => withoutSlots(contract, fixed))
+}
+
+async function boundedContracts(
+  app: BoundParts,
+  projectId: string,
+  deployed: Array<Pick<Deployment, 'name' | 'version'>>,
+): Promise<QueryContract[]> {
+  const read = await boundsOfAll(
+    app,
+    projectId,
+    deployed.map(({ version }) => version),
+  )
+  const numbered = deployed.map((each, at) => ({ each, bounds: read[at]?.bounds ?? [] }))
+  return mapInPieces(numbered, ({ each, bounds }) => withBounds(contractOf(each), bounds))
 }
 
 type Wanted = { projectId: string; environment?: string | undefined; serverUrl: string }
@@ -47,15 +78,28 @@ export async function describeProject(
 ): Promise<JsonSchema> {
   if (caller.kind === 'key') {
     const { environment } = resolveScope(caller.key, { projectId, environment: wanted })
-    const contracts = contractsFor(app, caller, { projectId, environment })
+    const all = await contractsFor(app, caller, { projectId, environment })
+    const contracts = await listedFor(app, caller, { projectId, contracts: all })
     return writeDocument(await placeOf(app, { projectId, environment }), { contracts, serverUrl })
   }
   await requireRole(app, caller, projectId, 'viewer')
   const environment = wanted ?? 'production'
   const place = await placeOf(app, { projectId, environment })
-  const contracts = app.deployments.list(projectId, environment).map(contractOf)
+  const contracts = await boundedContracts(app, projectId, app.deployments.list(projectId, environment))
   contracts.sort((one, other) => (one.name < other.name ? -1 : 1))
-  return writeDocument(place, { contracts, serverUrl })
+  // A link that is shared shows no data.
+  const isMember = caller.kind !== 'system'
+  const shown = isMember ? await withListedValues(app, projectId, contracts) : contracts
+  return writeDocument(place, { contracts: shown, serverUrl })
+}
+
+/** Contracts with the values of their slots; without, for a key with fixed values: other callers' rows are not its own. */
+export async function listedFor(
+  app: { catalogs: Catalogs },
+  { key }: Pick<KeyCaller, 'key'>,
+  { projectId, contracts }: { projectId: string; contracts: QueryContract[] },
+): Promise<QueryContract[]> {
+  return Object.keys(key.fixedParameters).length > 0 ? contracts : withListedValues(app, projectId, contracts)
 }
 
 type NamedPlace = { projectId: string; projectName: string; environment: string }
@@ -68,19 +112,20 @@ async function placeOf(
   const environments = (await projects.environmentsOf([projectId])).map(({ name }) => name)
   if (project === undefined) throw new Failure('not_found', { message: 'There is no such project.' })
   if (!environments.includes(environment)) {
-    const near = closest(environment.slice(0, 100), environments)
+    const near = closest(environment, environments)
     const hint = near === undefined ? `It has ${environments.join(', ')}.` : `Perhaps you meant ${near}.`
     throw new Failure('not_found', { message: `The project has no such environment. ${hint}` })
   }
   return { projectId, projectName: project.name, environment }
 }
 
-function writeDocument(
+async function writeDocument(
   { projectId, projectName, environment }: NamedPlace,
   { contracts, serverUrl }: { contracts: QueryContract[]; serverUrl: string },
-): JsonSchema {
-  const schemas = contracts.flatMap((contract) => Object.entries(schemasOf(contract)))
+): Promise<JsonSchema> {
+  const schemas = (await mapInPieces(contracts, (contract) => Object.entries(schemasOf(contract)))).flat()
   const place = { projectId, environment }
+  const paths = await mapInPieces(contracts, (contract) => [`/v1/queries/${contract.name}`, pathOf(contract, place)])
   return {
     openapi: '3.1.0',
     info: {
@@ -91,7 +136,7 @@ function writeDocument(
     },
     servers: [{ url: serverUrl }],
     security: [{ api_key: [] }],
-    paths: Object.fromEntries(contracts.map((contract) => [`/v1/queries/${contract.name}`, pathOf(contract, place)])),
+    paths: Object.fromEntries(paths),
     components: {
       securitySchemes: {
         api_key: { type: 'http', scheme: 'bearer', description: 'An API key: slc_live_… or slc_test_…' },
@@ -103,6 +148,7 @@ function writeDocument(
 
 /** Under its own name here, so without the one that it has in the document of the service. */
 const { $schema: _draft, ...errorSchema } = z.toJSONSchema(z.looseObject(errorEnvelope.shape))
+const { $schema: _version, ...answerSchema } = z.toJSONSchema(z.looseObject(answer.omit({ meta: true }).shape))
 
 const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 
@@ -112,20 +158,8 @@ function schemasOf({ name, input, output }: QueryContract): Record<string, JsonS
     [`${name}_slots`]: input,
     [`${name}_row`]: output,
     [`${name}_answer`]: {
-      type: 'object',
-      properties: {
-        data: { type: 'array', items: ref(`${name}_row`) },
-        row_count: { type: 'integer' },
-        truncated: { type: 'boolean', description: 'Whether rows beyond the limit were left out.' },
-        version: { type: 'integer' },
-        as_of: {
-          type: ['string', 'null'],
-          format: 'date-time',
-          description: 'When the oldest data that was read was fetched.',
-        },
-        execution_time_ms: { type: 'integer' },
-      },
-      required: ['data', 'row_count', 'truncated', 'version', 'as_of', 'execution_time_ms'],
+      ...answerSchema,
+      properties: { ...answerSchema.properties, data: { type: 'array', items: ref(`${name}_row`) } },
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { Database } from '../../store/index.ts'
+import { countOf, type Database } from '../../store/index.ts'
 
 /** A query with the tables that its draft and what is deployed of it read. */
 export type QueryReads = {
@@ -21,11 +21,7 @@ export async function readQueryReads(
     .orderBy('name')
     .limit(limit)
     .execute()
-  const { total } = await db
-    .selectFrom('queries')
-    .select((row) => row.fn.countAll<number>().as('total'))
-    .where('projectId', '=', projectId)
-    .executeTakeFirstOrThrow()
+  const total = await countOf(db.selectFrom('queries').where('projectId', '=', projectId))
   if (drafts.length === 0) return { queries: [], total: 0 }
   const ids = drafts.map(({ id }) => id)
   const live = await db
@@ -49,7 +45,7 @@ export async function readQueryReads(
     id,
     name,
     tags,
-    // What was saved before drafts kept it: its newest version.
+    // A query saved before drafts had it: its newest version.
     reads: Object.keys(reads ?? newestOf.get(id) ?? {}),
     deployments: (liveOf.get(id) ?? []).map(({ environment, version, tables }) => ({
       environment,

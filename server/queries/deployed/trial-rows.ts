@@ -1,46 +1,23 @@
-import type { Transaction } from 'kysely'
+import type { Selectable, Transaction } from 'kysely'
 import { Failure } from '../../failure.ts'
-import type { Database, Tables, TrialRules } from '../../store/index.ts'
+import type { Place } from '../../ids.ts'
+import type { Database, Tables } from '../../store/index.ts'
 import { liveVersion, type LiveVersion, type ReleaseTrial } from './deployment-index.ts'
 import { readVersions } from '../drafts/version-records.ts'
 
 /** A trial as the database has it. */
-export type TrialRow = {
-  releaseId: string
-  projectId: string
-  environment: string
-  kind: ReleaseTrial['kind']
-  share: number
-  rules: TrialRules
-  replayId: string | null
-  startedAt: Date
-  /** When it began, or got its share. */
-  steppedAt: Date
-}
+export type TrialRow = Selectable<Tables['trials']>
 
-const columns = [
-  'releaseId',
-  'projectId',
-  'environment',
-  'kind',
-  'share',
-  'rules',
-  'replayId',
-  'startedAt',
-  'steppedAt',
-] as const
-
-type EnvironmentPlace = { projectId: string; environment: string }
 type Reader = Pick<Transaction<Tables>, 'selectFrom'>
 
 export function readTrials(db: Reader): Promise<TrialRow[]> {
-  return db.selectFrom('trials').select(columns).orderBy('releaseId').execute()
+  return db.selectFrom('trials').selectAll().orderBy('releaseId').execute()
 }
 
-export function readTrialOf(db: Reader, { projectId, environment }: EnvironmentPlace): Promise<TrialRow | undefined> {
+export function readTrialOf(db: Reader, { projectId, environment }: Place): Promise<TrialRow | undefined> {
   return db
     .selectFrom('trials')
-    .select(columns)
+    .selectAll()
     .where('projectId', '=', projectId)
     .where('environment', '=', environment)
     .executeTakeFirst()
@@ -48,12 +25,7 @@ export function readTrialOf(db: Reader, { projectId, environment }: EnvironmentP
 
 /** With its row's lock. */
 export function lockTrial(transaction: Transaction<Tables>, releaseId: string): Promise<TrialRow | undefined> {
-  return transaction
-    .selectFrom('trials')
-    .select(columns)
-    .where('releaseId', '=', releaseId)
-    .forUpdate()
-    .executeTakeFirst()
+  return transaction.selectFrom('trials').selectAll().where('releaseId', '=', releaseId).forUpdate().executeTakeFirst()
 }
 
 /** Its versions by the names of their queries. */
@@ -113,7 +85,7 @@ export async function insertTrial(
 /** Refuses what would change the queries of a release that is tried out there. */
 export async function requireNoTrial(
   transaction: Transaction<Tables>,
-  { names, trial, ...place }: EnvironmentPlace & { names: ReadonlySet<string>; trial?: unknown },
+  { names, trial, ...place }: Place & { names: ReadonlySet<string>; trial?: unknown },
 ): Promise<void> {
   const running = await readTrialOf(transaction, place)
   if (running === undefined) return

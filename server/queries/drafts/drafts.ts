@@ -6,29 +6,21 @@ import { Failure } from '../../failure.ts'
 import { newId } from '../../ids.ts'
 import { engineOf } from '../../projects/index.ts'
 import {
-  isUniqueViolation,
-  pageAfter,
+  refuseTaken,
+  pageOf,
   requireRoomInProject,
   type Page,
+  type QueryColumns,
   type Tables,
   type Database,
 } from '../../store/index.ts'
-import { columnsOf, contentOf, contentOfRow, writtenContent, type QueryContent } from '../content.ts'
+import { columnsOf, contentOf, withContent, writtenContent, type QueryContent } from './content.ts'
 import { examine } from './inspection.ts'
-import type { Catalogs, QueryEngine } from '../../data/index.ts'
+import type { Catalogs } from '../../data/index.ts'
+import type { QueryEngine } from '../../engine/index.ts'
 import type { Config } from '../../config.ts'
 
-export type Draft = QueryContent & {
-  id: string
-  projectId: string
-  name: string
-  tags: string[]
-  revision: number
-  contentHash: string
-  createdAt: Date
-  updatedAt: Date
-  updatedBy: string
-}
+export type Draft = QueryContent & Omit<Selectable<Tables['queries']>, keyof QueryColumns | 'reads'>
 
 /** A draft with where it is live, as lists and forms show it. */
 export type Query = Draft & { deployments: Array<{ environment: string; version: number }>; changed: boolean }
@@ -40,14 +32,8 @@ type Named = { projectId: string; name: string }
 type Unexamined = { unexamined?: { slots: SlotsSchema } | undefined }
 
 /** Whether there is a draft of this name, deployed or not. */
-export async function hasQuery({ db }: Pick<Database, 'db'>, { projectId, name }: Named): Promise<boolean> {
-  const found = await db
-    .selectFrom('queries')
-    .select('id')
-    .where('projectId', '=', projectId)
-    .where('name', '=', name)
-    .executeTakeFirst()
-  return found !== undefined
+export async function hasQuery({ db }: Pick<Database, 'db'>, named: Named): Promise<boolean> {
+  return (await rowNamed(db, named).clearSelect().select('id').executeTakeFirst()) !== undefined
 }
 
 export async function createQuery(
@@ -61,8 +47,8 @@ export async function createQuery(
   const { engine: dialect } = await app.catalogs.get(projectId)
   const examined = unexamined ?? (await examine(app, projectId, { ...given, dialect }))
   const content = { ...given, dialect, slots: examined.slots }
-  try {
-    await app.store.db.transaction().execute(async (transaction) => {
+  await refuseTakenName(
+    app.store.db.transaction().execute(async (transaction) => {
       await requireRoomInProject(transaction, {
         projectId,
         table: 'queries',
@@ -85,10 +71,9 @@ export async function createQuery(
         })
         .execute()
       await recordAct(transaction, caller, { action: 'query.created', target: name, projectId })
-    })
-  } catch (error) {
-    throw nameTaken(error, name)
-  }
+    }),
+    name,
+  )
   return withDeployments(app, await readDraft(app, input))
 }
 
@@ -161,54 +146,31 @@ export async function listQueries(
   input: { projectId: string; limit: number; cursor?: string | undefined },
 ): Promise<Page<Query>> {
   await requireRole(app, caller, input.projectId, 'viewer')
-  const page = await pageAfter(
-    (after, limit) =>
-      app.store.db
-        .selectFrom('queries')
-        .selectAll()
-        .where('projectId', '=', input.projectId)
-        .$if(after !== undefined, (query) => query.where('name', '>', after ?? ''))
-        .orderBy('name')
-        .limit(limit)
-        .execute(),
-    input,
-    (row) => row.name,
-  )
+  const drafts = app.store.db.selectFrom('queries').selectAll().where('projectId', '=', input.projectId)
+  const page = await pageOf(drafts, input, 'name')
   return { ...page, items: await addDeployments(app, page.items.map(draftOf)) }
 }
 
-export async function readDraft(app: { store: Database }, { projectId, name }: Named): Promise<Draft> {
-  const row = await app.store.db
-    .selectFrom('queries')
-    .selectAll()
-    .where('projectId', '=', projectId)
-    .where('name', '=', name)
-    .executeTakeFirst()
-  if (row === undefined) throw noQuery(name)
-  return draftOf(row)
+export async function readDraft(app: { store: Database }, named: Named): Promise<Draft> {
+  return draftNamed(await rowNamed(app.store.db, named).executeTakeFirst(), named)
 }
 
 /** The draft's row is the lock under which versions are counted and deployments change. */
-export async function lockDraft(transaction: Transaction<Tables>, { projectId, name }: Named): Promise<Draft> {
-  const row = await transaction
-    .selectFrom('queries')
-    .selectAll()
-    .where('projectId', '=', projectId)
-    .where('name', '=', name)
-    .forUpdate()
-    .executeTakeFirst()
+export async function lockDraft(transaction: Transaction<Tables>, named: Named): Promise<Draft> {
+  return draftNamed(await rowNamed(transaction, named).forUpdate().executeTakeFirst(), named)
+}
+
+function rowNamed(db: Pick<Transaction<Tables>, 'selectFrom'>, { projectId, name }: Named) {
+  return db.selectFrom('queries').selectAll().where('projectId', '=', projectId).where('name', '=', name)
+}
+
+function draftNamed(row: Selectable<Tables['queries']> | undefined, { name }: Named): Draft {
   if (row === undefined) throw noQuery(name)
   return draftOf(row)
 }
 
-/** What a write says that met the name of another query; any other error as it is. */
-export function nameTaken(error: unknown, name: string): unknown {
-  if (!isUniqueViolation(error, 'queries_project_id_name_key')) return error
-  return new Failure('conflict', {
-    reason: 'name_taken',
-    message: `The project has a query ${name} already.`,
-    cause: error,
-  })
+export async function refuseTakenName<Result>(act: Promise<Result>, name: string): Promise<Result> {
+  return refuseTaken(act, 'queries_project_id_name_key', `The project has a query ${name} already.`)
 }
 
 export function changedMeanwhile(name: string): Failure {
@@ -225,19 +187,8 @@ export function contentHashOf(content: QueryContent): string {
     .digest('base64url')
 }
 
-export function draftOf(row: Selectable<Tables['queries']>): Draft {
-  return {
-    ...contentOfRow(row),
-    id: row.id,
-    projectId: row.projectId,
-    name: row.name,
-    tags: row.tags,
-    revision: row.revision,
-    contentHash: row.contentHash,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-    updatedBy: row.updatedBy,
-  }
+export function draftOf({ reads: _reads, ...row }: Selectable<Tables['queries']>): Draft {
+  return withContent(row)
 }
 
 export async function withDeployments(app: { store: Database }, draft: Draft): Promise<Query> {

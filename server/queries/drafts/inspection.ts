@@ -1,25 +1,33 @@
 import type { SlotsSchema } from '../../../api/slots.ts'
 import { requireRole, type Caller } from '../../access/index.ts'
-import type { CallLimits, Column, Catalogs, QueryEngine, SqlFacets } from '../../data/index.ts'
-import { Failure, type FailureDetail } from '../../failure.ts'
+import type { CallLimits, ResultColumn, QueryEngine, SqlFacets } from '../../engine/index.ts'
+import type { Catalogs } from '../../data/index.ts'
+import { Failure, listProblems, maxProblems, type FailureDetail } from '../../failure.ts'
 import type { Database, Dialect, QueryExample } from '../../store/index.ts'
 import { inferSlots, mistakesOf } from '../slots/slot-rules.ts'
-import { slotTypeOf } from '../slot-types.ts'
-import { checkSlots, compileSlots, sentence } from '../slots/slots.ts'
+import { slotTypeOf } from '../slots/slot-values.ts'
+import { boundsOf, type QueryBounds } from '../slots/read-bounds.ts'
+import { checkSlots, compileSlots } from '../slots/slots.ts'
 
-/** What SQL reads, needs and returns. */
-export type Inspected = { tables: Record<string, string[]>; slots: SlotsSchema; columns: Column[]; facets: SqlFacets }
+/** The tables, slots and columns of some SQL. */
+export type Inspected = {
+  tables: Record<string, string[]>
+  slots: SlotsSchema
+  columns: ResultColumn[]
+  facets: SqlFacets
+}
 
 type InspectInput = { sql: string; slots?: SlotsSchema | undefined }
 
-/** What an author is told before anything is saved. */
+/** The report for an author before anything is saved. */
 export async function inspectQuery(
   app: { store: Database; catalogs: Catalogs; engine: QueryEngine },
   caller: Caller,
   input: { projectId: string } & InspectInput,
-): Promise<Inspected> {
+): Promise<Inspected & QueryBounds> {
   await requireRole(app, caller, input.projectId, 'editor')
-  return examine(app, input.projectId, input)
+  const found = await examine(app, input.projectId, input)
+  return { ...found, ...(await boundsOf(app, input.projectId, { sql: input.sql, slots: found.slots })) }
 }
 
 /**
@@ -51,7 +59,7 @@ export async function examine(
   )
   const schema = slots ?? inferSlots(sql, found.slots)
   const used = new Set(found.slots.map((slot) => slot.name))
-  refuse(mistakesOf(schema, { tables: catalog.tables, used }))
+  refuse({ details: mistakesOf(schema, { tables: catalog.tables, used }), more: 0 })
   refuse(exampleMistakes(schema, examples))
   return { tables: found.columnsByTable, slots: schema, columns: found.columns, facets: found.facets }
 }
@@ -61,20 +69,27 @@ function typesOf(slots: SlotsSchema | undefined) {
 }
 
 /** An example may leave slots open, but what it gives must be good. */
-function exampleMistakes(schema: SlotsSchema, examples: QueryExample[]): FailureDetail[] {
+function exampleMistakes(schema: SlotsSchema, examples: QueryExample[]): { details: FailureDetail[]; more: number } {
   const compiled = compileSlots({ ...schema, required: [] })
-  return examples.flatMap(({ parameters }, index) => {
-    const checked = checkSlots(compiled, parameters)
-    if (!('details' in checked)) return []
-    return checked.details.map(({ field, message }) => ({ field: `examples.${index}.parameters.${field}`, message }))
-  })
+  const mistakes = { details: [] as FailureDetail[], more: 0 }
+  for (const [index, { parameters }] of examples.entries()) {
+    const checked = checkSlots(compiled, parameters, mistakes.details.length === 0 ? undefined : 0)
+    if (!('details' in checked)) continue
+    const shown = checked.details.slice(0, maxProblems - mistakes.details.length)
+    for (const { field, message } of shown) {
+      mistakes.details.push({ field: `examples.${index}.parameters.${field}`, message })
+    }
+    mistakes.more += checked.details.length - shown.length + checked.more
+  }
+  return mistakes
 }
 
-function refuse(details: FailureDetail[]): void {
+function refuse({ details, more }: { details: FailureDetail[]; more: number }): void {
   if (details.length === 0) return
   throw new Failure('invalid_request', {
     reason: 'invalid_field',
-    message: `The query is not as expected: ${sentence(details)}.`,
+    message: `The query is not as expected: ${listProblems(details, more)}.`,
     details,
+    more,
   })
 }

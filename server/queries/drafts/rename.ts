@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import { recordAct, requireRole, type Caller } from '../../access/index.ts'
 import { Failure } from '../../failure.ts'
 import type { Database, Tables } from '../../store/index.ts'
-import { findQuery, lockDraft, nameTaken, type Query } from './drafts.ts'
+import { findQuery, lockDraft, refuseTakenName, type Query } from './drafts.ts'
 
 type Named = { projectId: string; name: string }
 
@@ -20,18 +20,17 @@ type Parts = { store: Database; queryNames: QueryNameKeepers }
 export async function renameQuery(app: Parts, caller: Caller, input: Named & { to: string }): Promise<Query> {
   const { projectId, name, to } = input
   await requireRole(app, caller, projectId, 'editor')
-  try {
-    await app.store.db.transaction().execute(async (transaction) => {
+  await refuseTakenName(
+    app.store.db.transaction().execute(async (transaction) => {
       const { id } = await lockDraft(transaction, input)
       if (to === name) return
       await refuseDeployed(transaction, { id, name })
       await transaction.updateTable('queries').set({ name: to }).where('id', '=', id).execute()
       await app.queryNames.renamed(transaction, { projectId, from: name, to })
       await recordAct(transaction, caller, { action: 'query.renamed', target: to, projectId, details: { from: name } })
-    })
-  } catch (error) {
-    throw nameTaken(error, to)
-  }
+    }),
+    to,
+  )
   return findQuery(app, caller, { projectId, name: to })
 }
 

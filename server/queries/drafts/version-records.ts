@@ -1,20 +1,10 @@
 import type { Selectable } from 'kysely'
-import type { Column } from '../../data/index.ts'
-import type { Database, Tables } from '../../store/index.ts'
-import { contentOfRow, type QueryContent } from '../content.ts'
+import type { Database, QueryColumns, Tables } from '../../store/index.ts'
+import { withContent, type QueryContent } from './content.ts'
 
 /** A version as it was frozen. Nothing of it ever changes. */
-export type Version = QueryContent & {
-  id: string
-  queryId: string
-  number: number
-  columns: Column[]
-  /** Table names, and per table the columns that are read. */
-  tables: Record<string, string[]>
-  contentHash: string
-  createdAt: Date
-  createdBy: string
-}
+export type Version = QueryContent &
+  Omit<Selectable<Tables['queryVersions']>, keyof QueryColumns | 'version'> & { number: number }
 
 /** Statements carry at most this many ids. */
 const maxIds = 1_000
@@ -32,16 +22,6 @@ export async function readVersions(store: Pick<Database, 'db'>, ids: string[]): 
   return versions
 }
 
-export function versionOf(row: Selectable<Tables['queryVersions']>): Version {
-  return {
-    ...contentOfRow(row),
-    id: row.id,
-    queryId: row.queryId,
-    number: row.version,
-    columns: row.columns,
-    tables: row.tables,
-    contentHash: row.contentHash,
-    createdAt: row.createdAt,
-    createdBy: row.createdBy,
-  }
+export function versionOf({ version: number, ...row }: Selectable<Tables['queryVersions']>): Version {
+  return { ...withContent(row), number }
 }

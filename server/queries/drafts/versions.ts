@@ -1,31 +1,17 @@
+import type { Value } from '../../../api/wire-codec.ts'
+import type { historyEntry, liveDeployment } from '../../../api/queries.ts'
 import { createTwoFilesPatch } from 'diff'
 import { requireRole, type Caller } from '../../access/index.ts'
 import { Failure } from '../../failure.ts'
-import { pageAfter, type DeploymentAct, type Page, type Database } from '../../store/index.ts'
-import { writtenContent, type QueryContent } from '../content.ts'
+import { yieldToEventLoop } from '../../flow/index.ts'
+import { newestFirst, pageAfter, type Page, type Database } from '../../store/index.ts'
+import { writtenContent, type QueryContent } from './content.ts'
 import { readDraft } from './drafts.ts'
 import { versionOf, type Version } from './version-records.ts'
 
 export type VersionEntry = { number: number; createdAt: Date; createdBy: string; environments: string[] }
-export type HistoryEntry = {
-  id: string
-  act: DeploymentAct
-  environment: string
-  version: number | null
-  previousVersion: number | null
-  at: Date
-  by: string
-  /** The release that it was part of; null for what was done before there were any. */
-  releaseId: string | null
-}
-export type DeploymentEntry = {
-  name: string
-  environment: string
-  version: number
-  description: string
-  deployedAt: Date
-  deployedBy: string
-}
+export type HistoryEntry = Value<typeof historyEntry>
+export type DeploymentEntry = Value<typeof liveDeployment>
 
 type Named = { projectId: string; name: string }
 type Paged = { limit: number; cursor?: string | undefined }
@@ -44,7 +30,7 @@ export async function listVersions(
         .selectFrom('queryVersions')
         .select(['version as number', 'createdAt', 'createdBy'])
         .where('queryId', '=', id)
-        .$if(after !== undefined, (query) => query.where('version', '<', numberOf(after)))
+        .$if(after !== undefined, (query) => query.where('version', '<', Number(after)))
         .orderBy('version', 'desc')
         .limit(limit)
         .execute(),
@@ -69,12 +55,18 @@ export async function findVersion(
   return { ...version, environments: (await liveIn(app, id)).get(version.number) ?? [] }
 }
 
-/** What changed between a version and another, or the draft, as a unified diff. */
+/** Lines that may differ before a part counts as replaced: the work of comparing grows with their square. */
+const maxEdits = 300
+
+/** A unified diff, and the parts of it that show every line as replaced because too many differ. */
+type VersionsDiff = { diff: string; replaced: Array<'sql' | 'slots' | 'settings'> }
+
+/** The differences between a version and another, or the draft. */
 export async function diffVersions(
   app: { store: Database },
   caller: Caller,
   input: Named & { from: number; to: number | 'draft' },
-): Promise<string> {
+): Promise<VersionsDiff> {
   await requireRole(app, caller, input.projectId, 'viewer')
   const draft = await readDraft(app, input)
   const from = await readVersion(app, draft.id, { name: input.name, number: input.from })
@@ -85,14 +77,22 @@ export async function diffVersions(
     ['slots', JSON.stringify(from.slots, null, 2), JSON.stringify(to.slots, null, 2)],
     ['settings', settingsOf(from), settingsOf(to)],
   ] as const
-  return parts
-    .filter(([, before, after]) => before !== after)
-    .map(([part, before, after]) =>
-      createTwoFilesPatch(`${part} of version ${input.from}`, `${part} of ${label}`, `${before}\n`, `${after}\n`)
-        .replace(/^=+\n/, '')
-        .trimEnd(),
-    )
-    .join('\n')
+  const patches: string[] = []
+  const replaced: VersionsDiff['replaced'] = []
+  for (const [part, before, after] of parts.filter((each) => each[1] !== each[2])) {
+    await yieldToEventLoop()
+    const names = [`${part} of version ${input.from}`, `${part} of ${label}`] as const
+    const patch = createTwoFilesPatch(...names, `${before}\n`, `${after}\n`, '', '', { maxEditLength: maxEdits })
+    if (patch === undefined) replaced.push(part)
+    patches.push(patch?.replace(/^=+\n/, '').trimEnd() ?? replacement(names, before, after))
+  }
+  return { diff: patches.join('\n'), replaced }
+}
+
+function replacement([from, to]: readonly [string, string], before: string, after: string): string {
+  const [removed, added] = [before.split('\n'), after.split('\n')]
+  const head = `--- ${from}\n+++ ${to}\n@@ -1,${removed.length} +1,${added.length} @@`
+  return [head, ...removed.map((line) => `-${line}`), ...added.map((line) => `+${line}`)].join('\n')
 }
 
 /** All but the SQL and the slots, which have parts of their own. */
@@ -109,22 +109,16 @@ export async function listHistory(
 ): Promise<Page<HistoryEntry>> {
   await requireRole(app, caller, input.projectId, 'viewer')
   const { id } = await readDraft(app, input)
-  return pageAfter(
-    (after, limit) =>
-      app.store.db
-        .selectFrom('deploymentActs')
-        .select(['id', 'act', 'environment', 'version', 'previousVersion', 'at', 'by', 'releaseId'])
-        .where('queryId', '=', id)
-        .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
-        .orderBy('id', 'desc')
-        .limit(limit)
-        .execute(),
+  return newestFirst(
+    app.store.db
+      .selectFrom('deploymentActs')
+      .select(['id', 'act', 'environment', 'version', 'previousVersion', 'at', 'by', 'releaseId'])
+      .where('queryId', '=', id),
     input,
-    (entry) => entry.id,
   )
 }
 
-/** What is live in a project, by name and environment. */
+/** The live versions of a project, by name and environment. */
 export async function listDeployments(
   app: { store: Database },
   caller: Caller,
@@ -183,10 +177,6 @@ export async function readVersion(
 }
 
 /** A cursor that someone made up is the end of the list, not a failure of ours. */
-function numberOf(cursor: string | undefined): number {
-  return cursor !== undefined && /^\d{1,9}$/.test(cursor) ? Number(cursor) : 0
-}
-
 async function liveIn(app: { store: Database }, queryId: string): Promise<Map<number, string[]>> {
   const rows = await app.store.db
     .selectFrom('deployments')

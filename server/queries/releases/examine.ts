@@ -1,20 +1,21 @@
-import type { Catalogs, QueryEngine } from '../../data/index.ts'
+import type { Catalogs } from '../../data/index.ts'
+import type { QueryEngine } from '../../engine/index.ts'
 import { Failure } from '../../failure.ts'
-import type { Dialect } from '../../store/index.ts'
+import type { Dialect, ReleaseAct } from '../../store/index.ts'
 import { examine, type Inspected } from '../drafts/inspection.ts'
 import type { ReleaseTarget } from './targets.ts'
 
-/** What the SQL of each query reads and returns now, by query. */
+/** The tables and columns of each query now, by query. */
 export type Examined = Map<string, Inspected>
 
 /** As many as keep the executors at work. */
 const atOnce = 8
-const maxTold = 10
+const maxNamed = 10
 
 /** Proves of each query that it can run. All that cannot are named at once. */
 export async function examineAll(
   app: { catalogs: Catalogs; engine: QueryEngine },
-  { projectId, targets }: { projectId: string; targets: readonly ReleaseTarget[] },
+  { projectId, targets, act }: { projectId: string; targets: readonly ReleaseTarget[]; act: ReleaseAct },
 ): Promise<Examined> {
   const wanted = targets.filter(({ isRemoved }) => !isRemoved)
   const found: Examined = new Map()
@@ -35,7 +36,9 @@ export async function examineAll(
   await Promise.all(Array.from({ length: Math.min(atOnce, wanted.length) }, work))
   const [first] = failed
   if (first === undefined) return found
-  const other = targets.length === 1 ? first : failed.find(({ failure }) => failure.code !== 'invalid_request')
+  // A deploy of one query has named it.
+  const other =
+    act !== 'release' && targets.length === 1 ? first : failed.find(({ failure }) => failure.code !== 'invalid_request')
   throw other?.failure ?? together(failed)
 }
 
@@ -49,11 +52,11 @@ function leftBehind({ name, dialect }: ReleaseTarget['draft'], engine: Dialect):
 
 function together(failed: Array<{ name: string; failure: Failure }>): Failure {
   const sorted = failed.toSorted((left, right) => (left.name < right.name ? -1 : 1))
-  const told = sorted.slice(0, maxTold).map(({ name, failure }) => `${name}: ${failure.message}`)
-  const rest = failed.length > maxTold ? ` And ${failed.length - maxTold} more.` : ''
+  const named = sorted.slice(0, maxNamed).map(({ name, failure }) => `${name}: ${failure.message}`)
+  const rest = failed.length > maxNamed ? ` And ${failed.length - maxNamed} more.` : ''
   return new Failure('invalid_request', {
     reason: 'invalid_sql',
-    message: `Nothing was released: ${failed.length === 1 ? 'a query' : `${failed.length} queries`} cannot run as written. ${told.join(' ')}${rest}`,
+    message: `Nothing was released: ${failed.length === 1 ? 'a query' : `${failed.length} queries`} cannot run as written. ${named.join(' ')}${rest}`,
     details: sorted.map(({ name, failure }) => ({ field: name, message: failure.message })),
     cause: sorted[0]?.failure,
   })

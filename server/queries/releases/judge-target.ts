@@ -1,12 +1,11 @@
-import type { ReleaseAct } from '../../store/index.ts'
+import type { ReleaseAct, ReleasedQuery } from '../../store/index.ts'
 import type { KeyThatCalled } from '../calls/callers.ts'
 import { compareContracts, type Change, type Compatibility } from '../slots/compatibility.ts'
 import type { Examined } from './examine.ts'
-import type { ReleaseEntry } from './report.ts'
 import { chooseVersion, type Chosen, type findLiveVersions } from './rows.ts'
 import type { ReleaseTarget } from './targets.ts'
 
-/** Whoever called a query in these days is told of what would break them. */
+/** Keys that called a query in these days are named where a change would break them. */
 export const callersDays = 30
 
 type Judging = {
@@ -18,7 +17,7 @@ type Judging = {
 }
 
 type Versions = Record<'live' | 'newest', Awaited<ReturnType<typeof findLiveVersions>>>
-type JudgedTarget = { target: ReleaseTarget; chosen: Chosen | null; entry: ReleaseEntry }
+type JudgedTarget = { target: ReleaseTarget; chosen: Chosen | null; entry: ReleasedQuery }
 
 /** Which version of a query a release would give its callers, and what that changes for them. */
 export function judgeTarget(move: Judging, target: ReleaseTarget, { live, newest }: Versions): JudgedTarget {
@@ -37,7 +36,7 @@ export function judgeTarget(move: Judging, target: ReleaseTarget, { live, newest
         : { id: frozen.id, number: frozen.number, isNew: false }
     compared = compareContracts(now, frozen ?? inspected)
   }
-  const isTold = compared.compatibility === 'breaking' || move.check === true
+  const namesCallers = compared.compatibility === 'breaking' || move.check === true
   return {
     target,
     chosen,
@@ -47,14 +46,14 @@ export function judgeTarget(move: Judging, target: ReleaseTarget, { live, newest
       version: chosen?.number ?? null,
       previousVersion: now?.number ?? null,
       ...compared,
-      callers: isTold
+      callers: namesCallers
         ? called.map(({ keyId, name, lastCalledAt }) => ({ keyId, name, lastCalledAt: lastCalledAt.toISOString() }))
         : [],
     },
   }
 }
 
-/** Whoever takes out one query alone has named it; among others it may be there by accident. */
+/** The change of a removal. Taking out one query alone names it; among others it may be there by accident. */
 function removalOf({ act }: Judging, called: KeyThatCalled[]): { compatibility: Compatibility; changes: Change[] } {
   if (act === 'undeploy' || called.length === 0) return { compatibility: 'compatible', changes: [] }
   const message = `it stops answering, and ${called.length === 1 ? 'a key' : `${called.length} keys`} called it in the last ${callersDays} days`

@@ -4,7 +4,7 @@ import { dataChanged } from '../../data/index.ts'
 import { Failure } from '../../failure.ts'
 import { lockEnvironment, switchEngine } from '../../projects/index.ts'
 import type { Dialect, Tables } from '../../store/index.ts'
-import { columnsOf, contentOf } from '../content.ts'
+import { columnsOf, contentOf } from '../drafts/content.ts'
 import type { Draft } from '../drafts/drafts.ts'
 import type { Inspected } from '../drafts/inspection.ts'
 import { applyHere, putRelease, recentCallers, type ReleaseParts } from './release.ts'
@@ -26,8 +26,8 @@ export type EngineMove = {
   details: Record<string, unknown>
 }
 
-/** What an environment answers with after a move. */
-type Place = { environment: string; targets: ReleaseTarget[]; examined: Map<string, Inspected> }
+/** The deployments of an environment after a move. */
+type EnvironmentTargets = { environment: string; targets: ReleaseTarget[]; examined: Map<string, Inspected> }
 
 /**
  * Changes the engine of a project as one act: its drafts get their new texts, and what is deployed becomes new versions,
@@ -58,7 +58,7 @@ export async function releaseMove(app: ReleaseParts, caller: Caller, move: Engin
         projectId,
         act: 'release',
         message: move.message,
-        // Whoever leaves a query out has been told that it stops answering.
+        // The author of the move knows that a query left out stops answering.
         force: place.targets.some(({ isRemoved }) => isRemoved),
         callers: callers.get(place.environment) ?? new Map(),
         routing: { checked: 0, regressions: [] },
@@ -75,9 +75,9 @@ export async function releaseMove(app: ReleaseParts, caller: Caller, move: Engin
   return reports
 }
 
-function placesOf({ moved, excluded }: EngineMove): Place[] {
-  const places = new Map<string, Place>()
-  const at = (environment: string): Place => {
+function placesOf({ moved, excluded }: EngineMove): EnvironmentTargets[] {
+  const places = new Map<string, EnvironmentTargets>()
+  const at = (environment: string): EnvironmentTargets => {
     const place = places.get(environment) ?? { environment, targets: [], examined: new Map() }
     places.set(environment, place)
     return place

@@ -3,7 +3,7 @@ import type { ReplayReport } from '../../store/index.ts'
 import type { VersionPair } from './version-pairs.ts'
 
 /**
- * What the check of a release asks of whoever recorded calls: what do they come to on what is new? A port: queries know
+ * The replay that the check of a release asks for: how would recorded calls be answered? A port: queries know
  * nothing of how calls are recorded and compared. Null where the project records none.
  */
 export type Rehearsal = {

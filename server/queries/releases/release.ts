@@ -1,11 +1,14 @@
 import type { Transaction } from 'kysely'
 import { labelOf, type Caller } from '../../access/index.ts'
 import type { Clock } from '../../clock.ts'
-import type { Catalogs, QueryEngine } from '../../data/index.ts'
+import type { Catalogs } from '../../data/index.ts'
+import type { QueryEngine } from '../../engine/index.ts'
+import type { Config } from '../../config.ts'
 import { Failure } from '../../failure.ts'
+import { mapInPieces, type Gate } from '../../flow/index.ts'
 import type { Observe } from '../../observe.ts'
 import { hasEnvironment, lockEnvironment } from '../../projects/index.ts'
-import type { Database, ReleaseAct, Tables } from '../../store/index.ts'
+import { awaitLease, type Database, type ReleaseAct, type Tables } from '../../store/index.ts'
 import type { KeyThatCalled, QueryCallers } from '../calls/callers.ts'
 import { compareContracts } from '../slots/compatibility.ts'
 import type { DeployGate, RoutingReport } from '../deployed/deploy-gate.ts'
@@ -14,6 +17,7 @@ import { draftAsVersion } from './version-pairs.ts'
 import { liveVersion } from '../deployed/deployment-index.ts'
 import { changedMeanwhile, noQuery } from '../drafts/drafts.ts'
 import type { Rehearsal } from './rehearsal.ts'
+import { refuseFailing, type TestGate } from './test-gate.ts'
 import { startTrial, type NewTrial } from './start-trial.ts'
 import { requireNoTrial } from '../deployed/trial-rows.ts'
 import { examineAll, type Examined } from './examine.ts'
@@ -31,7 +35,6 @@ import {
   removeDeployments,
 } from './rows.ts'
 import { lockDrafts, type ReleaseTarget } from './targets.ts'
-import type { ReleaseTurns } from './turns.ts'
 
 export type ReleaseParts = {
   store: Database
@@ -39,14 +42,16 @@ export type ReleaseParts = {
   engine: QueryEngine
   deployments: Deployments
   queryCallers: QueryCallers
-  releaseTurns: ReleaseTurns
+  releaseGate: Gate
   rehearsal: Rehearsal
-  router: DeployGate
+  deployGate: DeployGate
+  testGate: TestGate
   observe: Observe
+  config: Config
   now: Clock
 }
 
-/** What is to answer in an environment from now on, as one act. */
+/** The deployments of an environment from now on, as one act. */
 export type Move = {
   projectId: string
   environment: string
@@ -68,26 +73,67 @@ export type Move = {
   mustHave?: ReadonlyMap<string, number | null> | undefined
 }
 
-/** Only what does not wait for its turn comes in between: releases by force, and ways back. */
+/** Only acts that do not wait for their turn come in between: releases by force, and rollbacks. */
 const maxTurns = 10
 
 /**
  * The one way by which a deployment changes: all targets or none, judged together against how the environment would be
- * with all of them. Those that are judged wait for their turn; a way out of trouble waits for nobody.
+ * with all of them. Releases that are judged wait for their turn; rollbacks and releases by force wait for nothing.
  */
 export async function makeRelease(app: ReleaseParts, caller: Caller, move: Move): Promise<ReleaseReport> {
   await requireEnvironment(app, move)
   if (move.targets.length === 0) return nothingOf(app, caller, move)
   const examined = await examineAll(app, move)
+  if (isGated(move) && asksQuestions(move)) {
+    const queries = move.targets.flatMap(({ draft, frozen, isRemoved }) => {
+      const { sql, slots } = frozen ?? draft
+      return isRemoved ? [] : [{ name: draft.name, sql, slots }]
+    })
+    await refuseFailing(app, { projectId: move.projectId, queries })
+  }
   const callers = concernsCallers(app, { ...move, examined }) ? await recentCallers(app, move) : new Map()
   const work = () => judgeAndPut(app, caller, { ...move, examined, callers })
   const isAwaited = isGated(move) && asksQuestions(move)
-  const { report, refused, results } = await (isAwaited ? app.releaseTurns.take(move, work) : work())
+  const { report, refused, results } = await (isAwaited ? inTurn(app, move, work) : work())
   if (refused) throw refusedRelease(report)
   if (move.check === true) return move.keepCheck === true ? rehearse(app, caller, { move, examined, report }) : report
   await applyHere(app, move)
   if (results.length > 0) await keepResults(app, caller, { report, results })
   return report
+}
+
+/** Each release at work asks every stored question of its environment. */
+export const releaseTurns = {
+  room: 3,
+  perName: 1,
+  /** Releases to one environment that may wait in one process. */
+  queueLength: 100,
+  waitMs: 120_000,
+  late: {
+    message: 'Other releases to this environment are still being judged. Try again in a moment.',
+    retryAfterSeconds: 5,
+  },
+  full: (name: string) => ({
+    message: `Too many releases wait for ${name.split(' ').at(-1)} already. Put what belongs together into one release.`,
+    retryAfterSeconds: 5,
+  }),
+}
+
+/**
+ * Releases to an environment come one after the other, in every process: each is judged against the result of the one
+ * before it.
+ */
+function inTurn<Value>(
+  { store, releaseGate }: ReleaseParts,
+  { projectId, environment }: Move,
+  work: () => Promise<Value>,
+): Promise<Value> {
+  const name = `release ${projectId} ${environment}`
+  return releaseGate.run([name], async () => {
+    await using lease = await awaitLease(store, name, { waitMs: releaseTurns.waitMs })
+    if (lease === undefined) throw new Failure('overloaded', releaseTurns.late)
+    return await work()
+  })
 }
 
 /** Whether somebody who calls these queries would have to be named, as far as this process knows what answers now. */
@@ -119,7 +165,7 @@ type Outcome = { report: ReleaseReport; refused: boolean; results: RoutingReport
 
 async function judgeAndPut(app: ReleaseParts, caller: Caller, move: ReleaseMove): Promise<Outcome> {
   for (let turn = 0; turn < maxTurns; turn += 1) {
-    // What this process has not heard of yet is found below, and read then.
+    // Changes that this process has not heard of yet are found below, and read then.
     if (turn > 0) await app.deployments.refresh(move)
     const known = knownNeighbours(app, move)
     const { results, ...routing } = await askAgain(app, move)
@@ -137,7 +183,7 @@ async function judgeAndPut(app: ReleaseParts, caller: Caller, move: ReleaseMove)
   })
 }
 
-/** What was inspected is what is frozen. */
+/** The inspected content is the frozen one. */
 async function lockTargets(transaction: Transaction<Tables>, { projectId, targets }: Move): Promise<void> {
   const drafts = await lockDrafts(transaction, projectId, targets)
   for (const { draft, frozen, isRemoved } of targets) {
@@ -147,7 +193,7 @@ async function lockTargets(transaction: Transaction<Tables>, { projectId, target
   }
 }
 
-/** What else answers in a place, as this process knows it: what its questions are compared with. */
+/** The other queries of an environment, as this process knows them: its questions are compared with them. */
 function knownNeighbours(app: Pick<ReleaseParts, 'deployments'>, move: Move): Map<string, string> {
   const own = namesOf(move)
   const others = app.deployments.list(move.projectId, move.environment).filter(({ name }) => !own.has(name))
@@ -188,14 +234,14 @@ export async function putRelease(
     transaction,
     unfrozen.map(({ draft }) => draft.id),
   )
-  const judged = targets.map((target) => judgeTarget(move, target, { live, newest }))
+  const judged = await mapInPieces(targets, (target) => judgeTarget(move, target, { live, newest }))
   const queries = judged.map(({ entry }) => entry)
   const isBad = queries.some(({ compatibility }) => compatibility === 'breaking') || routing.regressions.length > 0
   const refused = isBad && isGated(move)
-  const kept = keptOf(move, { queries, routing })
-  const report = { ...reportOf(caller, kept), createdAt: new Date() }
+  const record = recordOf(move, { queries, routing })
+  const report = { ...reportOf(caller, record), createdAt: new Date() }
   if (refused || (move.check === true && move.keepCheck !== true)) return { report, refused }
-  const { id, createdAt } = await insertRelease(transaction, caller, kept)
+  const { id, createdAt } = await insertRelease(transaction, caller, record)
   if (move.check !== true) {
     const fresh = judged.flatMap(({ target: { draft }, chosen }) => {
       const inspected = examined.get(draft.id)
@@ -218,7 +264,7 @@ export async function putRelease(
     await putDeployments(transaction, caller, { projectId, environment, put })
     const removed = targets.filter(({ isRemoved }) => isRemoved).map(({ draft }) => draft.id)
     await removeDeployments(transaction, environment, removed)
-    await keepActs(transaction, caller, { ...kept, releaseId: id })
+    await keepActs(transaction, caller, { ...record, releaseId: id })
     if (move.rollsBack !== undefined) await markRolledBack(transaction, { id: move.rollsBack, by: id })
   }
   return { report: { ...report, id, createdAt }, refused }
@@ -234,7 +280,7 @@ function requireStill({ mustHave, environment }: Move, live: Map<string, { numbe
   })
 }
 
-/** What is not there cannot be taken out; going back it may be gone already. */
+/** A query that is not there cannot be taken out; going back it may be gone already. */
 function requireLive({ act, targets, environment }: Move, live: Map<string, unknown>): void {
   const missing = targets.find(({ draft, isRemoved }) => isRemoved && !live.has(draft.id))
   if (missing !== undefined && act !== 'rollback') throw notDeployed(missing.draft.name, environment)
@@ -251,7 +297,7 @@ function requireTriable({ environment, targets }: Move, live: Map<string, unknow
   throw new Failure('invalid_request', { reason: 'invalid_field', message })
 }
 
-function keptOf(move: Move, { queries, routing }: Pick<ReleaseReport, 'queries' | 'routing'>) {
+function recordOf(move: Move, { queries, routing }: Pick<ReleaseReport, 'queries' | 'routing'>) {
   return {
     projectId: move.projectId,
     environment: move.environment,
@@ -268,17 +314,17 @@ function keptOf(move: Move, { queries, routing }: Pick<ReleaseReport, 'queries' 
   }
 }
 
-function reportOf(caller: Caller, kept: ReturnType<typeof keptOf>): Omit<ReleaseReport, 'createdAt'> {
+function reportOf(caller: Caller, record: ReturnType<typeof recordOf>): Omit<ReleaseReport, 'createdAt'> {
   const none = { replay: null, canary: null, shadow: null }
-  return { id: null, ...kept, ...none, rolledBackBy: null, createdBy: labelOf(caller) }
+  return { id: null, ...record, ...none, rolledBackBy: null, createdBy: labelOf(caller) }
 }
 
 function nothingOf(app: Pick<ReleaseParts, 'now'>, caller: Caller, move: Move): ReleaseReport {
-  const kept = keptOf(move, { queries: [], routing: { checked: 0, regressions: [] } })
-  return { ...reportOf(caller, kept), createdAt: new Date(app.now()) }
+  const record = recordOf(move, { queries: [], routing: { checked: 0, regressions: [] } })
+  return { ...reportOf(caller, record), createdAt: new Date(app.now()) }
 }
 
-/** What recorded calls say of it. It joins the check, which somebody wants to come back to. */
+/** The replay of recorded calls. It joins the check, which somebody wants to come back to. */
 async function rehearse(
   app: ReleaseParts,
   caller: Caller,
@@ -307,11 +353,11 @@ async function askAgain(app: ReleaseParts, move: Move): Promise<RoutingReport> {
   if (!asksQuestions(move)) return unasked
   const { projectId, environment, targets } = move
   const changed = targets.flatMap(({ draft, frozen, isRemoved }) => {
-    const { description, slots, examples } = frozen ?? draft
-    return isRemoved ? [] : [{ name: draft.name, description, slots, examples }]
+    const { description, sql, slots, examples } = frozen ?? draft
+    return isRemoved ? [] : [{ name: draft.name, description, sql, slots, examples }]
   })
   const removed = targets.filter(({ isRemoved }) => isRemoved).map(({ draft }) => draft.name)
-  return app.router.regressions({ projectId, environment, changed, removed }).catch((error: unknown) => {
+  return app.deployGate.regressions({ projectId, environment, changed, removed }).catch((error: unknown) => {
     app.observe({ kind: 'fault', where: 'routing-gate', error })
     return unasked
   })
@@ -332,14 +378,14 @@ async function requireEnvironment(app: ReleaseParts, { projectId, environment }:
 
 /** It is committed; a process that cannot read it now hears of it again within seconds. */
 export async function applyHere(
-  app: Pick<ReleaseParts, 'deployments' | 'router'>,
+  app: { deployments: Deployments; deployGate: Pick<DeployGate, 'settle'> },
   place: { projectId: string; environment: string },
 ): Promise<void> {
   await app.deployments.refresh(place).catch(() => undefined)
-  await app.router.settle(place)
+  await app.deployGate.settle(place)
 }
 
-/** What the evaluation cases came to stays with the version; of several queries, with their environment. */
+/** Results of evaluation cases stay with the version; for several queries, with their environment. */
 async function keepResults(
   app: ReleaseParts,
   caller: Caller,
@@ -352,7 +398,7 @@ async function keepResults(
       ? { query: only.name, version: only.version }
       : {}
   const place = { projectId, environment, by: labelOf(caller), ...about }
-  await app.router.keepResults(place, results).catch((error: unknown) => {
+  await app.deployGate.keepResults(place, results).catch((error: unknown) => {
     app.observe({ kind: 'fault', where: 'routing-gate', error })
   })
 }

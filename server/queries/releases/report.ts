@@ -1,15 +1,14 @@
+import { askedAgain } from '../../../api/queries.ts'
+import { toWire } from '../../../api/wire-codec.ts'
 import { Failure } from '../../failure.ts'
 import type { ReleasedQuery, ReleaseFacts, ReleaseRouting, ReplayReport, TrialState } from '../../store/index.ts'
 
-/** What a release did to one query, or with `check` would do. */
-export type ReleaseEntry = ReleasedQuery
-
-/** What a release did, or with `check` would do. */
+/** The effect of a release, planned with `check`. */
 export type ReleaseReport = ReleaseFacts & {
   /** Null where nothing was kept of it: it was only a look, or there was nothing to release. */
   id: string | null
   rolledBackBy: string | null
-  queries: ReleaseEntry[]
+  queries: ReleasedQuery[]
   routing: ReleaseRouting
   replay: ReplayReport | null
   canary: TrialState | null
@@ -18,7 +17,7 @@ export type ReleaseReport = ReleaseFacts & {
   createdBy: string
 }
 
-const maxTold = 3
+const maxNamed = 3
 
 /** Refuses what would break callers, or take questions from others. */
 export function refusedRelease(report: ReleaseReport): Failure {
@@ -26,26 +25,14 @@ export function refusedRelease(report: ReleaseReport): Failure {
 }
 
 function stolen({ environment, queries, routing }: ReleaseReport): Failure {
-  const shown = routing.regressions.slice(0, maxTold).map(({ question, query, takenBy }) => {
+  const shown = routing.regressions.slice(0, maxNamed).map(({ question, query, takenBy }) => {
     return `"${question}" (${query ?? 'refused'} today) would go to ${takenBy ?? 'nobody'}`
   })
   return new Failure('conflict', {
     reason: 'routing_regression',
     message: `Deploying ${whatOf(queries)} to ${environment} would change who answers ${routing.regressions.length} stored questions: ${shown.join('; ')}. Deploy with force to do it.`,
-    fields: { routing: wireRegressions(routing) },
+    fields: { routing: toWire(askedAgain, routing) },
   })
-}
-
-export function wireRegressions({ checked, regressions }: ReleaseRouting) {
-  return {
-    checked,
-    regressions: regressions.map(({ question, query, takenBy, source }) => ({
-      question,
-      query,
-      taken_by: takenBy,
-      source,
-    })),
-  }
 }
 
 function breaking({ environment, queries }: ReleaseReport): Failure {
@@ -54,13 +41,13 @@ function breaking({ environment, queries }: ReleaseReport): Failure {
     changes.filter(({ level }) => level === 'breaking').map(({ message }) => ({ field: name, message })),
   )
   const isOne = queries.length === 1
-  const told = (isOne ? reasons : reasons.slice(0, 10)).map(({ field, message }) =>
+  const named = (isOne ? reasons : reasons.slice(0, 10)).map(({ field, message }) =>
     isOne ? message : `${field}: ${message}`,
   )
-  const rest = reasons.length > told.length ? `; and ${reasons.length - told.length} more` : ''
+  const rest = reasons.length > named.length ? `; and ${reasons.length - named.length} more` : ''
   return new Failure('conflict', {
     reason: 'breaking_change',
-    message: `This would break callers of ${whatOf(broken)} in ${environment}: ${told.join('; ')}${rest}. Deploy with force to do it.`,
+    message: `This would break callers of ${whatOf(broken)} in ${environment}: ${named.join('; ')}${rest}. Deploy with force to do it.`,
     details: reasons,
     fields: {
       callers: broken.flatMap(({ callers }) =>
@@ -70,10 +57,10 @@ function breaking({ environment, queries }: ReleaseReport): Failure {
   })
 }
 
-function whatOf(queries: readonly ReleaseEntry[]): string {
+function whatOf(queries: readonly ReleasedQuery[]): string {
   const names = queries.map(({ name }) => name)
-  if (names.length <= maxTold) return names.join(', ')
-  return `${names.slice(0, maxTold).join(', ')} and ${names.length - maxTold} more`
+  if (names.length <= maxNamed) return names.join(', ')
+  return `${names.slice(0, maxNamed).join(', ')} and ${names.length - maxNamed} more`
 }
 
 export function notDeployed(name: string, environment: string): Failure {

@@ -5,26 +5,26 @@ import type {
   Database,
   DeploymentAct,
   ReleaseAct,
+  ReleasedQuery,
   ReleaseFacts,
   ReleaseRouting,
   ReplayReport,
   Tables,
 } from '../../store/index.ts'
-import { columnsOf, contentOf } from '../content.ts'
+import { columnsOf, contentOf } from '../drafts/content.ts'
 import type { Draft } from '../drafts/drafts.ts'
 import type { Inspected } from '../drafts/inspection.ts'
 import { versionOf, type Version } from '../drafts/version-records.ts'
-import type { ReleaseEntry } from './report.ts'
 
-/** Statements carry at most this many rows. */
-const maxRows = 500
+/** Statements carry at most this many rows: writing one down is work that holds up others. */
+const maxRows = 100
 
 /** A version to make live: one that exists, or one that is frozen with the release. */
 export type Chosen = { id: string; number: number; isNew: boolean }
 
-/** What answers now, by query. */
+/** The live versions, by query. */
 export async function findLiveVersions(
-  transaction: Transaction<Tables>,
+  transaction: Pick<Transaction<Tables>, 'selectFrom'>,
   environment: string,
   queryIds: string[],
 ): Promise<Map<string, Version>> {
@@ -65,8 +65,13 @@ export function chooseVersion(newest: Version | undefined, draft: Draft, inspect
 function isSame(version: Version, draft: Draft, { columns, tables }: Inspected): boolean {
   return (
     version.contentHash === draft.contentHash &&
-    JSON.stringify([version.columns, version.tables]) === JSON.stringify([columns, tables])
+    JSON.stringify([typesOf(version), version.tables]) === JSON.stringify([typesOf({ columns }), tables])
   )
+}
+
+/** Versions of earlier services do not say which columns are counts. */
+function typesOf({ columns }: Pick<Version, 'columns'>): Array<[string, string]> {
+  return columns.map(({ name, type }) => [name, type])
 }
 
 type Frozen = { draft: Draft; inspected: Inspected; chosen: Chosen }
@@ -93,7 +98,7 @@ export async function insertVersions(
 
 type Put = { queryId: string; name: string; versionId: string }
 
-/** What answers in a place from now on. */
+/** Writes the deployments of an environment. */
 export async function putDeployments(
   transaction: Transaction<Tables>,
   caller: Caller,
@@ -128,13 +133,13 @@ export async function removeDeployments(
     .execute()
 }
 
-export type KeptRelease = ReleaseFacts & { queries: ReleaseEntry[]; routing: ReleaseRouting }
+export type ReleaseRecord = ReleaseFacts & { queries: ReleasedQuery[]; routing: ReleaseRouting }
 
 /** The release joins the history. */
 export async function insertRelease(
   transaction: Transaction<Tables>,
   caller: Caller,
-  release: KeptRelease,
+  release: ReleaseRecord,
 ): Promise<{ id: string; createdAt: Date }> {
   const { queries, routing, ...fields } = release
   const row: Insertable<Tables['releases']> = {
@@ -184,11 +189,11 @@ const actions: Record<DeploymentAct, string> = {
   undeploy: 'query.undeployed',
 }
 
-/** What was done joins the history of each query, and the audit log: one entry for the release as a whole. */
+/** The acts join the history of each query, and the audit log: one entry for the release as a whole. */
 export async function keepActs(
   transaction: Transaction<Tables>,
   caller: Caller,
-  { releaseId, ...release }: KeptRelease & { releaseId: string },
+  { releaseId, ...release }: ReleaseRecord & { releaseId: string },
 ): Promise<void> {
   const { projectId, environment, queries, message, commit } = release
   for (const part of chunksOf(queries)) {
@@ -217,7 +222,7 @@ export async function keepActs(
 }
 
 /** An entry of the audit log names so many queries; the release itself has them all. */
-const maxNamed = 100
+export const maxNamed = 100
 
 function actOf(act: ReleaseAct, version: number | null): DeploymentAct {
   if (act === 'release') return version === null ? 'undeploy' : 'deploy'

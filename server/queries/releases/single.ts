@@ -1,27 +1,17 @@
+import type { Value } from '../../../api/wire-codec.ts'
+import type { deployment } from '../../../api/queries.ts'
 import { requireRole, type Caller } from '../../access/index.ts'
 import { Failure } from '../../failure.ts'
 import type { Database } from '../../store/index.ts'
-import type { KeyThatCalled } from '../calls/callers.ts'
-import type { Change, Compatibility } from '../slots/compatibility.ts'
-import type { RoutingReport } from '../deployed/deploy-gate.ts'
 import { readDraft, type Draft } from '../drafts/drafts.ts'
-import { versionOf, type Version } from '../drafts/version-records.ts'
+import type { Version } from '../drafts/version-records.ts'
 import { readVersion } from '../drafts/versions.ts'
 import { makeRelease, type Move, type ReleaseParts } from './release.ts'
 import { notDeployed, type ReleaseReport } from './report.ts'
+import { findLiveVersions } from './rows.ts'
 
-/** What a deployment of one query did, or with `check` would do. */
-export type DeployReport = {
-  name: string
-  environment: string
-  version: number
-  previousVersion: number | null
-  status: 'deployed' | 'undeployed'
-  compatibility: Compatibility
-  changes: Change[]
-  callers: KeyThatCalled[]
-  routing: Pick<RoutingReport, 'checked' | 'regressions'>
-}
+/** The effect of a deployment of one query, planned with `check`. */
+export type DeployReport = Value<typeof deployment>
 
 type Named = { projectId: string; name: string }
 type Gate = { check?: boolean; force?: boolean }
@@ -108,23 +98,20 @@ function singleReport(name: string, report: ReleaseReport, status: DeployReport[
   }
 }
 
-/** What its questions would come to without it. */
+/** The questions that would be lost without it. */
 async function lossesOf(app: ReleaseParts, input: Named & { environment: string }): Promise<DeployReport['routing']> {
-  return app.router.losses(input).catch((error: unknown) => {
+  return app.deployGate.losses(input).catch((error: unknown) => {
     app.observe({ kind: 'fault', where: 'routing-gate', error })
     return { checked: 0, regressions: [] }
   })
 }
 
-async function findLive({ db }: Pick<Database, 'db'>, draft: Draft, environment: string): Promise<Version | undefined> {
-  const row = await db
-    .selectFrom('deployments')
-    .innerJoin('queryVersions', 'queryVersions.id', 'deployments.versionId')
-    .selectAll('queryVersions')
-    .where('deployments.queryId', '=', draft.id)
-    .where('deployments.environment', '=', environment)
-    .executeTakeFirst()
-  return row === undefined ? undefined : versionOf(row)
+async function findLive(
+  { db }: Pick<Database, 'db'>,
+  { id }: Draft,
+  environment: string,
+): Promise<Version | undefined> {
+  return (await findLiveVersions(db, environment, [id])).get(id)
 }
 
 /** The version that was live before the one that is. */

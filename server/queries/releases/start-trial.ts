@@ -3,6 +3,7 @@ import { recordAct, type Caller } from '../../access/index.ts'
 import { newId } from '../../ids.ts'
 import type { Tables, TrialRules, TrialState } from '../../store/index.ts'
 import { insertTrial } from '../deployed/trial-rows.ts'
+import { maxNamed } from './rows.ts'
 
 /** How a release is to be tried out. */
 export type NewTrial = { kind: 'canary' | 'shadow'; percent: number; rules: TrialRules; at: Date }
@@ -47,6 +48,3 @@ export async function startTrial(
   await recordAct(transaction, caller, { action: `release.${kind}_started`, target: releaseId, projectId, details })
   return state
 }
-
-/** An entry of the audit log names so many queries; the release itself has them all. */
-const maxNamed = 100

@@ -3,8 +3,9 @@ import { Failure } from '../../failure.ts'
 import type { Database, Tables } from '../../store/index.ts'
 import { draftOf, noQuery, type Draft } from '../drafts/drafts.ts'
 import { readVersions, versionOf, type Version } from '../drafts/version-records.ts'
+import type { Place } from '../../ids.ts'
 
-/** What is to become of one query in an environment. */
+/** The target for one query in an environment. */
 export type ReleaseTarget = {
   draft: Draft
   /** A version that exists; null: the draft as it is. */
@@ -17,7 +18,6 @@ export type ReleaseTarget = {
 export type Wanted = { name: string; version?: number | undefined; remove?: boolean | undefined }
 
 type Reading = Pick<Transaction<Tables>, 'selectFrom'>
-type Place = { projectId: string; environment: string }
 
 export async function findTargets(
   store: Pick<Database, 'db'>,
@@ -62,7 +62,7 @@ export async function findChanged(
 
 export type PromoteFrom = { projectId: string; from: string; to: string; prune: boolean }
 
-/** What makes one environment answer as another does. */
+/** The targets that make one environment answer as another does. */
 export async function findPromoted(
   store: Pick<Database, 'db'>,
   { projectId, from, to, prune }: PromoteFrom,
@@ -77,8 +77,8 @@ export async function findPromoted(
   const there = new Map(rows.filter((row) => row.environment === to).map((row) => [row.queryId, row.versionId]))
   const source = rows.filter((row) => row.environment === from)
   const moved = source.filter((row) => there.get(row.queryId) !== row.versionId)
-  const kept = new Set(source.map((row) => row.queryId))
-  const gone = prune ? rows.filter((row) => row.environment === to && !kept.has(row.queryId)) : []
+  const promoted = new Set(source.map((row) => row.queryId))
+  const gone = prune ? rows.filter((row) => row.environment === to && !promoted.has(row.queryId)) : []
   const drafts = await readDrafts(store.db, projectId, namesOf([...moved, ...gone]))
   const byId = new Map(drafts.map((draft) => [draft.id, draft]))
   const versions = await readVersions(

@@ -1,22 +1,22 @@
 import type { Transaction } from 'kysely'
 import type { Dialect, Tables } from '../../store/index.ts'
-import { contentOf, type QueryContent } from '../content.ts'
+import { contentOf, type QueryContent } from '../drafts/content.ts'
 import { contentHashOf, draftOf, type Draft } from '../drafts/drafts.ts'
 import { versionOf, type Version } from '../drafts/version-records.ts'
 
-/** A text of a query: that of its draft, or another that answers somewhere. */
+/** One content of a query, with all that has it: its draft, deployed versions, or both. */
 export type QueryText = {
   draft: Draft
-  /** What answers with it; null for a draft that nothing answers with. */
+  /** A deployed version of this content; null for a draft that is deployed nowhere. */
   version: Version | null
   isDraft: boolean
-  /** Where it answers. */
+  /** Environments where it is deployed. */
   places: Array<{ environment: string; versionId: string; number: number }>
 }
 
 type Reading = Pick<Transaction<Tables>, 'selectFrom'>
 
-/** Every text of a project that is written in a dialect, by the names of their queries; drafts first. */
+/** Contents of a project that are written for an engine, by the names of their queries; of each query the draft first. */
 export async function readTexts(
   { db }: { db: Reading },
   { projectId, dialect }: { projectId: string; dialect: Dialect },
@@ -36,32 +36,31 @@ export async function readTexts(
   })
 }
 
-/** What is written in a text, wherever it stands. */
 export function contentOfText({ draft, version }: QueryText): QueryContent {
   return contentOf(version ?? draft)
 }
 
-/** The query as if this were its draft. */
+/** The draft of the query with another content. */
 export function asDraft({ draft }: QueryText, content: QueryContent): Draft {
   return { ...draft, ...content, contentHash: contentHashOf(content) }
 }
 
-/** Whether drafts and what answers are still what they were when these were read. */
+/** Whether drafts and deployments have stayed as they were when `texts` was read. */
 export async function areTextsStill(
   db: Reading,
   { projectId, dialect, texts }: { projectId: string; dialect: Dialect; texts: readonly QueryText[] },
 ): Promise<boolean> {
   const now = await readTexts({ db }, { projectId, dialect })
-  return namesOf(now) === namesOf(texts)
+  return fingerprintOf(now) === fingerprintOf(texts)
 }
 
-function namesOf(texts: readonly QueryText[]): string {
-  const named = texts.map(({ draft, isDraft, places }) => [
+function fingerprintOf(texts: readonly QueryText[]): string {
+  const parts = texts.map(({ draft, isDraft, places }) => [
     draft.id,
     isDraft ? draft.revision : null,
     places.map(({ environment, versionId }) => `${environment} ${versionId}`).toSorted(),
   ])
-  return JSON.stringify(named.map((each) => JSON.stringify(each)).toSorted())
+  return JSON.stringify(parts.map((each) => JSON.stringify(each)).toSorted())
 }
 
 async function readAll(db: Reading, projectId: string) {

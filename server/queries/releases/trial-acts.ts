@@ -6,10 +6,11 @@ import { lockEnvironment } from '../../projects/index.ts'
 import type { Database, ReleaseStatus, Tables, TrialState } from '../../store/index.ts'
 import type { DeployGate } from '../deployed/deploy-gate.ts'
 import type { Deployments } from '../deployed/deployments.ts'
+import { applyHere } from './release.ts'
 import { keepActs, putDeployments } from './rows.ts'
 import { lockTrial, readTrials, readTrialVersions, type TrialRow } from '../deployed/trial-rows.ts'
 
-type Parts = { store: Database; deployments: Deployments; router: Pick<DeployGate, 'settle'> }
+type Parts = { store: Database; deployments: Deployments; deployGate: Pick<DeployGate, 'settle'> }
 
 /** A trial with the numbers of its versions and of those that they are to replace. */
 export type TrialRecord = TrialRow & {
@@ -48,7 +49,7 @@ export async function endTrial(
     if (found === undefined) return undefined
     await lockEnvironment(transaction, found)
     if (as === 'released') await putForAll(transaction, caller, found)
-    else await tell(transaction, caller, found, { action: 'release.rolled_back', details: { because } })
+    else await record(transaction, caller, found, { action: 'release.rolled_back', details: { because } })
     const { share } = found
     await writeState(transaction, found, { status: as, endedAt: at.toISOString(), because, percent: share / 100 })
     await transaction.deleteFrom('trials').where('releaseId', '=', releaseId).execute()
@@ -59,7 +60,7 @@ export async function endTrial(
   return true
 }
 
-/** What was tried out is deployed, as any release is: with the acts of its queries and one entry in the audit log. */
+/** A finished trial is deployed as any release is: with the acts of its queries and one entry in the audit log. */
 async function putForAll(transaction: Transaction<Tables>, caller: Caller, trial: TrialRow): Promise<void> {
   const { releaseId, projectId, environment } = trial
   const put = await readTrialVersions(transaction, releaseId)
@@ -87,7 +88,7 @@ export async function stepTrial(
       .where('releaseId', '=', releaseId)
       .execute()
     const details = { percent: to / 100, previous_percent: from / 100 }
-    await tell(transaction, caller, found, { action: 'release.stepped', details })
+    await record(transaction, caller, found, { action: 'release.stepped', details })
     const state = { status: 'canary' as const, percent: to / 100, steppedAt: at.toISOString() }
     await writeState(transaction, { ...found, kind: 'canary' }, state)
     return found
@@ -97,7 +98,7 @@ export async function stepTrial(
   return true
 }
 
-/** What was seen of it so far, for whoever looks at the release. */
+/** The figures of a trial so far, for its page. */
 export async function noteTrial(
   { store }: { store: Database },
   { releaseId, ...seen }: { releaseId: string } & Pick<TrialState, 'queries' | 'compared' | 'judgedAt'>,
@@ -127,19 +128,13 @@ async function writeState(
     .execute()
 }
 
-function tell(
+function record(
   transaction: Transaction<Tables>,
   caller: Caller,
   { releaseId, projectId, environment }: TrialRow,
   { action, details }: { action: string; details: Record<string, unknown> },
 ): Promise<void> {
   return recordAct(transaction, caller, { action, target: releaseId, projectId, details: { environment, ...details } })
-}
-
-/** It is committed; a process that cannot read it now hears of it again within seconds. */
-async function applyHere(app: Parts, place: { projectId: string; environment: string }): Promise<void> {
-  await app.deployments.refresh(place).catch(() => undefined)
-  await app.router.settle(place)
 }
 
 /** Gives a release that is tried out this share of the calls; without one, or with all of it, it answers everyone. */
@@ -164,7 +159,7 @@ export async function continueRelease(
   })
 }
 
-/** Of ten thousand. */
+/** Parts of ten thousand. */
 const everyone = 10_000
 
 async function notRunning(

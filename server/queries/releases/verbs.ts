@@ -1,9 +1,11 @@
 import { labelOf, requireRole, type Caller } from '../../access/index.ts'
 import { Failure } from '../../failure.ts'
-import { pageAfter, type Database, type Page, type ReleaseStatus } from '../../store/index.ts'
+import { newestFirst, type Database, type Page, type ReleaseStatus } from '../../store/index.ts'
 import type { NewTrial } from './start-trial.ts'
 import { endTrial } from './trial-acts.ts'
 import { makeRelease, type Move, type ReleaseParts } from './release.ts'
+import { readVersion } from '../drafts/versions.ts'
+import { compareContracts, type Change } from '../slots/compatibility.ts'
 import type { ReleaseReport } from './report.ts'
 import { findChanged, findPromoted, findTargets, type Wanted } from './targets.ts'
 
@@ -24,7 +26,7 @@ export async function releaseQueries(
   return makeRelease(app, caller, { ...moveOf(input), act: 'release', targets, trial })
 }
 
-/** What releasing some drafts would do, without keeping anything of it. */
+/** The report of releasing some drafts, without storing anything of it. */
 export async function checkRelease(
   app: ReleaseParts,
   caller: Caller,
@@ -88,16 +90,44 @@ export async function rollbackRelease(
   })
 }
 
-/** What was only tried out is taken back by ending it: what was there before never went. */
+/** Rolling a trial back ends it: the versions before it never stopped serving. */
 async function endTried(
   app: ReleaseParts,
   caller: Caller,
   input: Gate & Why & { projectId: string; releaseId: string },
 ): Promise<ReleaseReport> {
+  if (input.check === true) return planEnd(app, await readRelease(app, input))
   const because = input.message ?? `${labelOf(caller)} took it back.`
   const at = new Date(app.now())
-  if (input.check !== true) await endTrial(app, caller, { releaseId: input.releaseId, as: 'rolled_back', because, at })
+  await endTrial(app, caller, { releaseId: input.releaseId, as: 'rolled_back', because, at })
   return readRelease(app, input)
+}
+
+/** The end of a trial changes this for the callers that it serves: the way back, not the way there. */
+async function planEnd(app: { store: Database }, trial: ReleaseReport): Promise<ReleaseReport> {
+  const queries = await Promise.all(
+    trial.queries.map(async ({ queryId, name, version, previousVersion, callers }) => {
+      const [now, next] = await Promise.all([
+        version === null ? null : readVersion(app, queryId, { name, number: version }),
+        previousVersion === null ? null : readVersion(app, queryId, { name, number: previousVersion }),
+      ])
+      const gone: Change = { level: 'breaking', message: 'it stops answering' }
+      const compared = next === null ? { compatibility: gone.level, changes: [gone] } : compareContracts(now, next)
+      return { queryId, name, version: previousVersion, previousVersion: version, ...compared, callers }
+    }),
+  )
+  const routing = { checked: 0, regressions: [] }
+  return {
+    ...trial,
+    act: 'rollback',
+    status: 'checked',
+    rollsBack: trial.id,
+    queries,
+    routing,
+    replay: null,
+    canary: null,
+    shadow: null,
+  }
 }
 
 function moveOf(input: Gate & Why & { projectId: string; environment: string }): Omit<Move, 'act' | 'targets'> {
@@ -106,7 +136,7 @@ function moveOf(input: Gate & Why & { projectId: string; environment: string }):
 }
 
 function notReleased({ status, id }: ReleaseReport): Failure {
-  const why = status === 'rolled_back' ? 'has been rolled back already' : 'changed nothing that could be taken back'
+  const why = status === 'rolled_back' ? 'has been rolled back already' : 'changed nothing that could be rolled back'
   return new Failure('conflict', { reason: 'changed_meanwhile', message: `The release ${id} ${why}.` })
 }
 
@@ -162,26 +192,18 @@ export async function listReleases(
 ): Promise<Page<ReleaseSummary>> {
   await requireRole(app, caller, input.projectId, 'viewer')
   const { environment, query, status, from, to } = input
-  const page = await pageAfter(
-    (after, limit) =>
-      app.store.db
-        .selectFrom('releases')
-        .select(summaryColumns)
-        .where('projectId', '=', input.projectId)
-        .$if(environment !== undefined, (rows) => rows.where('environment', '=', environment ?? ''))
-        .$if(query !== undefined, (rows) =>
-          rows.where((row) => row(row.val(query ?? ''), '=', row.fn.any('queryNames'))),
-        )
-        .$if(status !== undefined, (rows) => rows.where('status', '=', status ?? 'released'))
-        .$if(status === undefined, (rows) => rows.where('status', '!=', 'checked'))
-        .$if(from !== undefined, (rows) => rows.where('createdAt', '>=', from ?? new Date(0)))
-        .$if(to !== undefined, (rows) => rows.where('createdAt', '<', to ?? new Date(0)))
-        .$if(after !== undefined, (rows) => rows.where('id', '<', after ?? ''))
-        .orderBy('id', 'desc')
-        .limit(limit)
-        .execute(),
+  const page = await newestFirst(
+    app.store.db
+      .selectFrom('releases')
+      .select(summaryColumns)
+      .where('projectId', '=', input.projectId)
+      .$if(environment !== undefined, (rows) => rows.where('environment', '=', environment ?? ''))
+      .$if(query !== undefined, (rows) => rows.where((row) => row(row.val(query ?? ''), '=', row.fn.any('queryNames'))))
+      .$if(status !== undefined, (rows) => rows.where('status', '=', status ?? 'released'))
+      .$if(status === undefined, (rows) => rows.where('status', '!=', 'checked'))
+      .$if(from !== undefined, (rows) => rows.where('createdAt', '>=', from ?? new Date(0)))
+      .$if(to !== undefined, (rows) => rows.where('createdAt', '<', to ?? new Date(0))),
     input,
-    ({ id }) => id,
   )
   const items = page.items.map((row) => {
     const { queryNames } = row

@@ -1,4 +1,5 @@
-import type { Catalogs, QueryEngine } from '../../data/index.ts'
+import type { Catalogs } from '../../data/index.ts'
+import type { QueryEngine } from '../../engine/index.ts'
 import { Failure } from '../../failure.ts'
 import type { Database } from '../../store/index.ts'
 import { liveVersion, type LiveVersion } from '../deployed/deployment-index.ts'
@@ -7,12 +8,12 @@ import { readDraft, type Draft } from '../drafts/drafts.ts'
 import { notDeployed } from './report.ts'
 import { examine, type Inspected } from '../drafts/inspection.ts'
 import { readVersion } from '../drafts/versions.ts'
+import type { Place } from '../../ids.ts'
 
-/** What answers now, and what would in its place. */
+/** The live version, and the one to take its place. */
 export type VersionPair = { name: string; before: LiveVersion; after: LiveVersion }
 
 type Parts = { store: Database; catalogs: Catalogs; engine: QueryEngine; deployments: Deployments }
-type Place = { projectId: string; environment: string }
 
 /** The drafts, or versions where they are named, beside what answers in an environment. `all`: those that differ. */
 export async function findVersionPairs(

@@ -1,3 +1,5 @@
+import type { ResultColumn } from '../../engine/index.ts'
+
 /** A JSON Schema, as far as this service writes them. */
 export type JsonSchema = { [keyword: string]: unknown }
 
@@ -39,13 +41,17 @@ const scalars: Record<string, JsonSchema> = {
   SQLNULL: { type: 'null' },
 }
 
-/** Of a decimal with more digits than this, some values are written as text. */
+/** Decimals with more digits than this are sometimes written as text. */
 const exactDigits = 15
 /** A longer list of choices says no more than that it is text. */
 const maxChoices = 200
 
-/** What the values of a column of this type look like in an answer. */
-export function schemaOfColumn(type: string): JsonSchema {
+/** The JSON Schema of a column's values in an answer. */
+export function schemaOfColumn({ type, isCount }: Pick<ResultColumn, 'type' | 'isCount'>): JsonSchema {
+  return isCount === true ? { type: 'integer', minimum: 0 } : schemaOfType(type)
+}
+
+function schemaOfType(type: string): JsonSchema {
   const list = /\[(\d*)\]$/.exec(type)
   if (list !== null) return { type: ['array', 'null'], items: schemaWithin(type.slice(0, list.index)) }
   const [, kind = type, inside = ''] = /^([A-Z]+)\((.*)\)$/s.exec(type) ?? []
@@ -62,7 +68,7 @@ export function schemaOfColumn(type: string): JsonSchema {
 
 /** The name of a type inside another does not tell JSON from text. */
 function schemaWithin(type: string): JsonSchema {
-  return type === 'VARCHAR' ? {} : schemaOfColumn(type)
+  return type === 'VARCHAR' ? {} : schemaOfType(type)
 }
 
 function decimalSchema(digits: string): JsonSchema {

@@ -1,7 +1,6 @@
 import type { SlotSchema, SlotsSchema } from '../../../api/slots.ts'
-import type { Column } from '../../data/index.ts'
-import { isLess } from './slot-values.ts'
-import { slotTypeOf } from '../slot-types.ts'
+import type { Column } from '../../engine/index.ts'
+import { isLess, slotTypeOf } from './slot-values.ts'
 
 type Level = 'compatible' | 'additive' | 'breaking'
 export type Change = { level: Level; message: string }
@@ -9,7 +8,7 @@ export type Compatibility = Level | 'first'
 
 type Contract = { columns: Column[]; slots: SlotsSchema }
 
-/** What callers of the version now live would notice. Breaking: a call or a reader that worked may fail. */
+/** The changes that callers of the live version would notice. Breaking: a call or a reader that worked may fail. */
 export function compareContracts(
   live: Contract | null,
   next: Contract,
@@ -47,7 +46,7 @@ function slotChanges(before: SlotsSchema, after: SlotsSchema): Change[] {
   for (const [name, was] of Object.entries(before.properties)) {
     const now = after.properties[name]
     if (now === undefined) {
-      note('breaking', `slot ${name} is gone`)
+      note('breaking', `slot ${name} is gone: API keys that fix it are no longer held to their value`)
       continue
     }
     if (isNeeded(after, name, now) && !isNeeded(before, name, was)) note('breaking', `slot ${name} is now required`)

@@ -1,12 +1,11 @@
 import type { SlotSchema, SlotsSchema } from '../../../api/slots.ts'
-import type { CatalogTable, Inspection } from '../../data/index.ts'
+import type { CatalogTable, Inspection } from '../../engine/index.ts'
 import type { FailureDetail } from '../../failure.ts'
-import { schemaOfType } from '../slot-types.ts'
-import { isLess, readerOf, type SlotReader } from './slot-values.ts'
+import { isLess, readerOf, schemaOfType, type SlotReader } from './slot-values.ts'
 
 type Places = { tables: CatalogTable[]; used: Set<string> }
 
-/** What a schema of slots says that cannot be so: beyond its shape, which `api/slots.ts` has checked. */
+/** Contradictions in a schema of slots: beyond its shape, which `api/slots.ts` has checked. */
 export function mistakesOf(schema: SlotsSchema, { tables, used }: Places): FailureDetail[] {
   const declared = Object.keys(schema.properties)
   return [
@@ -31,6 +30,9 @@ function slotMistakes(slot: SlotSchema, tables: CatalogTable[]): FailureDetail[]
   const source = slot['x-values-from'] ?? scalar['x-values-from']
   if (source !== undefined && !isColumn(source, tables)) {
     found.push({ field: '.x-values-from', message: `names no column of this project: ${source}` })
+  }
+  if (slot.type === 'string' && slot['x-bound'] !== undefined && !slot.format?.startsWith('date')) {
+    found.push({ field: '.x-bound', message: 'is for dates and date-times only' })
   }
   let read: SlotReader
   try {

@@ -1,11 +1,19 @@
 import { fixedLimits } from '../../../api/limits.ts'
 import { RE2JS } from 're2js'
-import type { ScalarSlotSchema, ScalarSlotType, SlotSchema } from '../../../api/slots.ts'
-import { closest } from '../../failure.ts'
-import { scalarTypeOf } from '../slot-types.ts'
+import {
+  type ScalarSlotSchema,
+  type ScalarSlotType,
+  scalarSlotTypes,
+  type SlotSchema,
+  type SlotsSchema,
+} from '../../../api/slots.ts'
+import { perhaps, shortName } from '../../failure.ts'
+import type { SlotType } from '../../engine/index.ts'
 
 /** A slot's value in its one canonical form, or what is wrong with it. */
-export type SlotReading = { value: unknown } | { problem: string }
+export type SlotReading = { value: unknown } | Problem
+/** `hint` says which value was perhaps meant; it compares many, so only a few problems of a call ask for it. */
+type Problem = { problem: string; hint?: () => string }
 export type SlotReader = (value: unknown) => SlotReading
 
 const maxItems = fixedLimits.slotItems.value
@@ -23,7 +31,7 @@ export function readerOf(schema: SlotSchema): SlotReader {
     const items: unknown[] = []
     for (const [index, item] of given.entries()) {
       const reading = readItem(item)
-      if ('problem' in reading) return { problem: `item ${index} ${reading.problem}` }
+      if ('problem' in reading) return { ...reading, problem: `item ${index} ${reading.problem}` }
       items.push(reading.value)
     }
     return { value: items }
@@ -32,20 +40,25 @@ export function readerOf(schema: SlotSchema): SlotReader {
 
 function scalarReader(schema: ScalarSlotSchema): SlotReader {
   const read = readers[scalarTypeOf(schema)]
-  const checks = [...choiceCheck(schema, read), ...patternCheck(schema), ...rangeChecks(schema)]
+  const checks = [
+    ...choiceCheck(schema, read),
+    ...patternCheck(schema),
+    ...wildcardCheck(schema),
+    ...rangeChecks(schema),
+  ]
   if (checks.length === 0) return read
   return (given) => {
     const reading = read(given)
     if ('problem' in reading) return reading
     for (const check of checks) {
       const problem = check(reading.value)
-      if (problem !== undefined) return { problem }
+      if (problem !== undefined) return typeof problem === 'string' ? { problem } : problem
     }
     return reading
   }
 }
 
-type Check = (value: unknown) => string | undefined
+type Check = (value: unknown) => string | Problem | undefined
 
 const readers: Record<ScalarSlotType, SlotReader> = {
   string: readText,
@@ -131,14 +144,9 @@ function choiceCheck(schema: ScalarSlotSchema, read: SlotReader): Check[] {
     if ('value' in reading) choices.add(reading.value)
   }
   const names = schema.enum.map(String)
-  const shown = names.length > 12 ? `${names.slice(0, 12).join(', ')} and ${names.length - 12} more` : names.join(', ')
-  return [
-    (value) => {
-      if (choices.has(value)) return undefined
-      const near = closest(String(value).slice(0, 200), names)
-      return `must be one of ${shown}${near === undefined ? '' : `; perhaps you meant ${near}`}`
-    },
-  ]
+  const shown = names.slice(0, 12).map(shortName).join(', ')
+  const problem = `must be one of ${shown}${names.length > 12 ? ` and ${names.length - 12} more` : ''}`
+  return [(value) => (choices.has(value) ? undefined : { problem, hint: () => perhaps(String(value), names) })]
 }
 
 /** Patterns run in time linear to the value (RE2), so that no value can stall the process. */
@@ -151,6 +159,20 @@ function patternCheck(schema: ScalarSlotSchema): Check[] {
       const text = String(value)
       if (text.length > maxMatchedChars) return `must have at most ${maxMatchedChars} characters`
       return compiled.test(text) ? undefined : `must match ${pattern}`
+    },
+  ]
+}
+
+/** A pattern of a caller is matched in linear time; this bounds what is matched. */
+function wildcardCheck(schema: ScalarSlotSchema): Check[] {
+  if (schema.type !== 'string' || schema['x-pattern'] !== true) return []
+  const { value: maxChars } = fixedLimits.slotWildcardChars
+  const { value: most } = fixedLimits.slotWildcards
+  return [
+    (value) => {
+      const text = String(value)
+      if (text.length > maxChars) return `must have at most ${maxChars} characters`
+      return (text.match(/[%_]/g)?.length ?? 0) > most ? `must have at most ${most} wildcards` : undefined
     },
   ]
 }
@@ -168,8 +190,69 @@ function rangeChecks(schema: ScalarSlotSchema): Check[] {
   return checks
 }
 
-/** Of two canonical numbers, either of which may be an integer as text. */
+/** Whether one canonical number is less than another; either may be an integer as text. */
 export function isLess(left: unknown, right: unknown): boolean {
   if (typeof left === 'number' && typeof right === 'number') return left < right
   return BigInt(left as number | string) < BigInt(right as number | string)
+}
+
+const names = Object.keys(scalarSlotTypes) as ScalarSlotType[]
+
+/** The type that a schema of a single value says. */
+export function scalarTypeOf(schema: ScalarSlotSchema): ScalarSlotType {
+  const format = schema.type === 'string' ? schema.format : undefined
+  const found = names.find((name) => {
+    const row: { type: string; format?: string } = scalarSlotTypes[name]
+    return row.type === schema.type && row.format === format
+  })
+  if (found === undefined) throw new Error(`no type of slots is a ${schema.type} with the format ${format}`)
+  return found
+}
+
+export function slotTypeOf(slot: SlotSchema): SlotType {
+  return slot.type === 'array' ? `${scalarTypeOf(slot.items)}[]` : scalarTypeOf(slot)
+}
+
+/** The schema of a type and nothing more. */
+export function schemaOfType(type: SlotType): SlotSchema {
+  const scalar = scalarSlotTypes[type.replace('[]', '') as ScalarSlotType]
+  return type.endsWith('[]') ? { type: 'array', items: { ...scalar } } : { ...scalar }
+}
+
+/** Values of slots as a URL carries them: texts, several of one name for a list. */
+export type TextValues = ReadonlyMap<string, readonly string[]>
+
+/** Parameters of an address beyond the slots: where it goes and how the answer looks. */
+export const addressWords: ReadonlySet<string> = new Set(['project_id', 'environment', 'format'])
+/** Before the name of a slot that is called like one of these. */
+export const slotPrefix = 'slot.'
+
+/** The name of a slot in an address. */
+export function slotParameter(name: string): string {
+  return addressWords.has(name) ? `${slotPrefix}${name}` : name
+}
+
+/**
+ * The values that texts stand for, by the slots of the version that is called. What cannot be read stays the text it is,
+ * so that the check of slots says what is wrong with it.
+ */
+export function valuesOfTexts({ properties }: SlotsSchema, texts: TextValues): Record<string, unknown> {
+  return Object.fromEntries(
+    [...texts].map(([name, given]): [string, unknown] => {
+      const slot = Object.hasOwn(properties, name) ? properties[name] : undefined
+      if (slot?.type === 'array') return [name, given.map((text) => valueOf(slot.items, text))]
+      const [first = '', ...others] = given
+      if (others.length > 0) return [name, given]
+      return [name, slot === undefined ? first : valueOf(slot, first)]
+    }),
+  )
+}
+
+function valueOf({ type }: ScalarSlotSchema, text: string): unknown {
+  if (type === 'string') return text
+  // A form sends what nobody filled in as nothing.
+  if (text === '') return null
+  if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
+  if (type === 'integer') return /^-?\d+$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : text
+  return /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? Number(text) : text
 }

@@ -1,4 +1,4 @@
-import type { Column } from '../../data/index.ts'
+import type { Column } from '../../engine/index.ts'
 
 /** How the columns of two results differ. */
 export type ColumnChanges = {

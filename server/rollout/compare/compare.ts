@@ -6,7 +6,7 @@ import { pairByContent, pairByKey, type Pairing } from './pair.ts'
 import { digested, summed, type Side } from './side.ts'
 
 export type Comparison = {
-  /** Of the rows, in the columns that both results have. */
+  /** Outcome over the rows, in the columns that both results have. */
   outcome: 'equal' | 'reordered' | 'different'
   /** Null where the results are too large to tell. */
   added: number | null
@@ -27,7 +27,7 @@ export type RowDifference =
 
 export type Row = Record<string, unknown>
 
-/** Of each kind. */
+/** Limit for each kind. */
 const maxSamples = 5
 
 /**
@@ -121,7 +121,7 @@ function sampleOf({ before, after }: Texts, { rows, shared, pairing }: Paired): 
   ]
 }
 
-/** Of results too large to hold: exactly, row by row as they are written, and without a key. */
+/** Compares results too large to hold: exactly, row by row as they are written, and without a key. */
 function compareDigests(before: Side, after: Side): Omit<Comparison, 'columns'> {
   const [ours, theirs] = [digested(before.rows), digested(after.rows)]
   if (ours.held === 'digests' && theirs.held === 'digests') {

@@ -39,7 +39,10 @@ export async function findRowKey(
   return best
 }
 
-/** What tables say is their key, each column alone, all that are no measures, and the first few: groups come first. */
+/**
+ * Candidate keys: those the tables declare, each column alone, all that are no measures, and the first few (groups come
+ * first).
+ */
 function candidatesOf(columns: SharedColumn[], known: string[][]): number[][] {
   const at = new Map(columns.map(({ name }, index) => [name, index]))
   const exact = columns.flatMap(({ isFloat }, index) => (isFloat ? [] : [index]))

@@ -98,7 +98,7 @@ function matchNear(
   return { ours: alone, others: right.filter((other) => !taken.has(other)) }
 }
 
-/** What is no number stands before all that are. */
+/** A cell that is no number sorts before all numbers. */
 function numberOf(cell: string | number | undefined): number {
   return typeof cell === 'number' ? cell : Number.NEGATIVE_INFINITY
 }

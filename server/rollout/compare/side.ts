@@ -1,5 +1,5 @@
 import { createHash, hash, type Hash } from 'node:crypto'
-import type { Column } from '../../data/index.ts'
+import type { Column } from '../../engine/index.ts'
 
 /** A result as far as memory allows: its rows as text, else their digests in order, else one sum of all digests. */
 export type Side = {
@@ -7,7 +7,7 @@ export type Side = {
   rowCount: number
   bytes: number
   truncated: boolean
-  /** Of every row in order: two sides that agree in it are equal. */
+  /** Digest of every row in order: two sides that agree in it are equal. */
   digest: string
   rows: SideRows
 }

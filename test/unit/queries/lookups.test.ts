@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Catalog } from '../../../server/data/index.ts'
+import type { Catalog } from '../../../server/engine/index.ts'
 import { liveVersion } from '../../../server/queries/deployed/deployment-index.ts'
 import { keepLookups, lookupStatement } from '../../../server/queries/calls/lookups.ts'
 

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { scalarSlotTypes, slotSchema, type ScalarSlotType } from '../../../api/slots.ts'
 import { castOf } from '../../../server/engine/executor/instance/slots.ts'
-import { scalarTypeOf, schemaOfType, slotTypeOf } from '../../../server/queries/slot-types.ts'
-import { readerOf } from '../../../server/queries/slots/slot-values.ts'
+import { readerOf, scalarTypeOf, schemaOfType, slotTypeOf } from '../../../server/queries/slots/slot-values.ts'
 import {
   freshSlot,
   slotTypeChoices,
