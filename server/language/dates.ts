@@ -23,15 +23,21 @@ export function recogniseDates(text: string, { now, timeZone }: { now: Date; tim
   })
 }
 
-const openBefore = /\b(since|after|from|starting|beginning|before|until|till|prior to|up to|by)\s*(?:the\s+)?$/iu
+const openBefore =
+  /\b(since|(?:on or |not )?(?:after|before)|from|starting|beginning|until|till|prior to|up to(?: and including)?|by|(?<!\b(?:go|goes|going|gone|went|came|put|got)\s)(?:through|thru)|(?:no|not) later than)\s*(?:the\s+)?$/iu
+// "5 November or later"
+const openBehind = /^\s*(?:(onwards?|(?:and|or) (?:later|after|onwards?))|(?:and|or) (?:earlier|before))\b/iu
 
-/** What stands before a day opens it; a stretch with two ends is closed. */
-function openness(text: string, { index, start, end }: ParsedResult): Pick<DateSpan, 'open' | 'isStrict'> {
+/** A word before a day opens it; a stretch with two ends is closed. */
+function openness(text: string, { index, text: said, start, end }: ParsedResult): Pick<DateSpan, 'open' | 'isStrict'> {
   const isStretch = Boolean(end) && !isPeriod(start)
-  const before = isStretch ? undefined : openBefore.exec(text.slice(0, index))?.[1]?.toLowerCase()
+  if (isStretch) return { open: null, isStrict: false }
+  const before = openBefore.exec(text.slice(0, index))?.[1]?.toLowerCase()
+  const behind = before === undefined ? openBehind.exec(text.slice(index + said.length)) : null
+  if (behind !== null) return { open: behind[1] === undefined ? 'before' : 'after', isStrict: false }
   if (before === undefined) return { open: null, isStrict: false }
   return {
-    open: /^(?:since|after|from|starting|beginning)$/.test(before) ? 'after' : 'before',
+    open: /^(?:since|(?:on or )?after|not before|from|starting|beginning)$/.test(before) ? 'after' : 'before',
     isStrict: /^(?:after|before|prior to)$/.test(before),
   }
 }

@@ -1,4 +1,4 @@
-import { anyMonth, monthNames, type DateSpan } from './days/calendar.ts'
+import { anyMonth, isWithinMonth, monthNames, type DateSpan } from './days/calendar.ts'
 import { recogniseDates } from './dates.ts'
 import {
   recogniseFigures,
@@ -13,7 +13,7 @@ import { fold, isFunctionWord, words, type Word } from './words/text.ts'
 import { findValues, type Hit, type ValueTrie } from './value-trie.ts'
 import type { ValueKind, ValueType } from './value-type.ts'
 
-/** What the words of a project's questions can stand for. */
+/** Possible meanings of the words in a project's questions. */
 export type Linker = {
   trie: ValueTrie
   types: Map<string, ValueType>
@@ -40,9 +40,25 @@ export function link(linker: Linker, text: string, clock: CallerTime): Linked {
   const found = words(text).slice(0, maxWords)
   const read = text.slice(0, (found.at(-1)?.end ?? 0) + 1)
   const spans = [...valueSpans(linker, read, found), ...recognisedSpans(linker, read, found, clock)]
-  const strong = merge(spans.filter(({ weak }) => !weak)).slice(0, maxSpans)
+  const strong = merge(spans.filter(({ weak }) => !weak))
+    .filter((span, _, all) => !isInName(span, all))
+    .slice(0, maxSpans)
   const weak = merge(spans.filter((span) => span.weak && !strong.some((other) => overlaps(span, other))))
   return { text, words: found, spans: strong, weak: weak.slice(0, maxSpans) }
+}
+
+/** The 2026 of "Cup Final 2026": a day or a number that stands inside a name is the name's. */
+function isInName({ from, to, readings }: Span, all: Span[]): boolean {
+  return (
+    readings.every(({ type }) => type.kind !== 'values') &&
+    all.some(
+      (other) =>
+        other.from <= from &&
+        to <= other.to &&
+        other.to - other.from > to - from &&
+        other.readings.some(({ type, quality }) => type.kind === 'values' && quality >= 1),
+    )
+  )
 }
 
 function valueSpans(linker: Linker, text: string, found: Word[]): Span[] {
@@ -55,7 +71,9 @@ function valueSpans(linker: Linker, text: string, found: Word[]): Span[] {
     if (entry.among !== null) {
       // "Westerns" are no part of "Western Europe", and a word that was misspelled is none either.
       const said = found.slice(from, to).map((word) => word.text)
-      if (said.join(' ') !== entry.folded || !linker.readsParts) return []
+      const isSaid =
+        said.join(' ') === entry.folded || said.every((word) => word.length >= minMisspelled && linker.mayBeTypo(word))
+      if (!isSaid || !linker.readsParts) return []
       const isWhole = hits.some((other) => isMoreThan(other, hit))
       return isWhole ? [] : partSpan(linker, { text, found, hit, type, among: entry.among })
     }
@@ -82,6 +100,10 @@ function isMoreThan(other: Hit, { from, to, entry }: Hit): boolean {
   return isOver && other.to - other.from > to - from && other.entry.type === entry.type
 }
 
+const minUncapped = 4
+const article = /^(?:the|an?|this|that|any|some|no|our|my|your)$/
+// A shorter part of a name that is misspelled may be any other.
+const minMisspelled = 6
 // Less than a value that is said in full.
 const partQuality = 0.85
 
@@ -91,12 +113,26 @@ type Part = { text: string; found: Word[]; hit: Hit; type: ValueType; among: unk
 function partSpan(linker: Linker, { text, found, hit, type, among }: Part): Span[] {
   const { from, to, entry, quality } = hit
   const [first, last] = [found[from], found[to - 1]]
-  if (first === undefined || last === undefined || isPartOfName(linker, { text, found, from, to })) return []
+  if (first === undefined || last === undefined || isPartOfName(linker, { text, found, from, to, among })) return []
   const isStrange = found.slice(from, to).some((word) => linker.mayBeTypo(word.text))
-  const isName = (from > 0 && capital.test(text.charAt(first.start))) || isStrange
+  const isOwner = /^['’]s\b/u.test(text.slice(last.end))
+  const isName = (capital.test(text.charAt(first.start)) && (from > 0 || isOwner)) || isStrange
+  // In small letters what only one name has is it as well, unless it stands as a noun does: "off the road".
+  const isShort = last.end - first.start < minUncapped
+  const isCommon = isShort || (to - from === 1 && article.test(found[from - 1]?.text ?? ''))
   const reading = { type, value: entry.value, quality: quality * partQuality, days: null }
   const readings = [among.length > 1 ? { ...reading, among } : reading]
-  return [{ from, to, start: first.start, end: last.end, readings, weak: !isName }]
+  return [
+    {
+      from,
+      to,
+      start: first.start,
+      end: last.end,
+      readings,
+      weak: !isName,
+      isOnlyName: among.length === 1 && !isCommon,
+    },
+  ]
 }
 
 const capital = /\p{Lu}/u
@@ -104,11 +140,14 @@ const capital = /\p{Lu}/u
 /** The "Anna" of "Anna Smith", whom nobody knows: with a name beside it, it is not another Anna. */
 function isPartOfName(
   linker: Linker,
-  { text, found, from, to }: Omit<Part, 'hit' | 'type' | 'among'> & Place,
+  { text, found, from, to, among }: Omit<Part, 'hit' | 'type'> & TokenRange,
 ): boolean {
+  // "Dr Marsh" of Dr. Helen Marsh
+  const own = new Set(among.length === 1 ? words(String(among[0])).map((word) => word.text) : [])
   const isName = (at: number): boolean => {
     const word = found[at]
     if (word === undefined || isFunctionWord(word.text) || linker.described.has(word.text)) return false
+    if (own.has(word.text)) return false
     const isCapital = capital.test(text.charAt(word.start)) && (at > 0 || linker.mayBeTypo(word.text))
     return isCapital && !monthWord.test(word.text) && !/\d/.test(word.text)
   }
@@ -117,8 +156,9 @@ function isPartOfName(
   return (joins(found[to - 1], found[to]) && isName(to)) || (joins(found[from - 1], found[from]) && isName(from - 1))
 }
 
-type Place = { from: number; to: number }
+type TokenRange = { from: number; to: number }
 
+const fourDigits = /^(?:19|20)\d{2}$/
 // A number that a pattern was written for is hardly an amount.
 const patternQuality = 1.5
 
@@ -137,14 +177,19 @@ function recognisedSpans(linker: Linker, text: string, found: Word[], clock: Cal
       return value === undefined ? [] : [{ type, value, quality: 1, days: null }]
     })
     const [span] = place(found, each.start, each.end, readings)
-    const before = found[(span?.from ?? 0) - 1]?.stem
-    const isOthers = each.kind === 'number' && before !== undefined && linker.unnumbered.has(before)
+    const before = found[(span?.from ?? 0) - 1]
+    // The 60 of "clients, 60 days" is not the number of a client.
+    const isBeside = before !== undefined && !/[,;:]/.test(text.slice(before.end, each.start))
+    const isYear = fourDigits.test(String(each.value)) && readings.some(({ type }) => type.labelStems.has('year'))
+    const isOthers = each.kind === 'number' && isBeside && linker.unnumbered.has(before.stem) && !isYear
     return span === undefined
       ? []
       : [{ ...span, weak: isOthers, ...(each.counts === undefined ? {} : { unit: each.counts }) }]
   })
   const patterned = types('text').filter(({ pattern }) => pattern !== null)
   const figures = patterned.length === 0 ? [] : recogniseFigures(text)
+  const written = patterned.filter(({ pattern }) => !anything.some((each) => pattern?.test(each) === true))
+  if (written.length > 0) spans.push(...writtenSpans(text, found, written))
   for (const { start, end, value } of figures) {
     const fits = patterned.filter(({ pattern }) => pattern?.test(String(value)) === true)
     spans.push(
@@ -157,6 +202,32 @@ function recognisedSpans(linker: Linker, text: string, found: Word[], clock: Cal
     )
   }
   return [...spans, ...daySpans(linker, { text, found, times }, clock)]
+}
+
+/** A pattern that takes these says nothing of how its values look. */
+const anything = ['orders', 'Orders', 'of', 'a', '2026', '12']
+
+/** "NovaFox#4821", "nv 88": words as no other are written, or two that are one, as the pattern of a slot takes them. */
+function writtenSpans(text: string, found: Word[], types: ValueType[]): Span[] {
+  const pieces = Array.from(text.matchAll(/\S+/gu), ({ 0: said, index }) => {
+    const bare = said.replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '')
+    return { bare, start: index + said.indexOf(bare), end: index + said.indexOf(bare) + bare.length }
+  }).filter(({ bare }) => bare !== '')
+  return pieces.flatMap(({ bare, start, end }, at) => {
+    const next = pieces[at + 1]
+    const own = readingsOf(types, bare)
+    if (own.length > 0 || next === undefined) return place(found, start, end, own)
+    return readingsOf(types, next.bare).length > 0
+      ? []
+      : place(found, start, next.end, readingsOf(types, bare + next.bare))
+  })
+}
+
+function readingsOf(types: ValueType[], said: string): Reading[] {
+  return types.flatMap((type) => {
+    const value = fitting(type, said)
+    return value === undefined ? [] : [{ type, value, quality: patternQuality, days: null }]
+  })
 }
 
 /** The value as a pattern takes it: who types a number of letters and digits seldom types its capitals. */
@@ -180,14 +251,16 @@ function daySpans(linker: Linker, { text, found, times }: Read, clock: CallerTim
   const numbers = linker.byKind.get('number') ?? []
   const yearly = numbers.filter(({ labelStems }) => labelStems.has('year'))
   const monthly = numbers.filter(({ label }) => /\bmonth\b/.test(label))
-  if (dated.length + monthly.length + yearly.length === 0) return []
+  const quarterly = numbers.filter(({ label }) => /\bquarter\b/.test(label))
+  if (dated.length + monthly.length + quarterly.length + yearly.length === 0) return []
   return recogniseDates(text, clock).flatMap((each) => {
     const asDays = (type: ValueType, days: DateSpan): Reading => {
-      return { type, value: days.first, quality: dateQuality, days }
+      return { type, value: type.isMonth ? days.first.slice(0, 7) : days.first, quality: dateQuality, days }
     }
     const day = times.length === 0 ? each : withoutTimes(text, each, times)
-    const whole = dated.filter(({ isInstant }) => isInstant || day === each).map((type) => asDays(type, each))
-    const cut = dated.filter(({ isInstant }) => !isInstant && day !== each).map((type) => asDays(type, day))
+    const takers = dated.filter(({ isMonth }) => !isMonth || isWithinMonth(each))
+    const whole = takers.filter(({ isInstant }) => isInstant || day === each).map((type) => asDays(type, each))
+    const cut = takers.filter(({ isInstant }) => !isInstant && day !== each).map((type) => asDays(type, day))
     // "last year" is also the number of a year, for a slot that holds one.
     const year = each.open === null ? yearOf(each) : null
     if (year !== null) whole.push(...yearly.map((type) => ({ type, value: year, quality: yearQuality, days: null })))
@@ -195,6 +268,7 @@ function daySpans(linker: Linker, { text, found, times }: Read, clock: CallerTim
       ...place(found, each.start, each.end, whole),
       ...place(found, day.start, day.end, cut),
       ...monthSpans(text, { found, days: each, monthly }),
+      ...quarterSpans(text, { found, days: each, quarterly }),
     ]
   })
 }
@@ -218,6 +292,26 @@ function monthSpans(
   )
 }
 
+const quarterWord =
+  /\bq[1-4]|\b[1-4]q\b|\b(?:first|second|third|fourth|last|1st|2nd|3rd|4th|this|previous)\s+quarter|\bquarter\s+[1-4]\b/iu
+
+/** "Q2 2026" for slots that hold a quarter and a year. */
+function quarterSpans(
+  text: string,
+  { found, days, quarterly }: { found: Word[]; days: DateSpan; quarterly: ValueType[] },
+): Span[] {
+  const named = quarterly.length === 0 ? null : quarterWord.exec(text.slice(days.start, days.end))
+  if (named === null) return []
+  const start = days.start + named.index
+  const value = Math.ceil(Number(days.first.slice(5, 7)) / 3)
+  return place(
+    found,
+    start,
+    start + named[0].length,
+    quarterly.map((type) => ({ type, value, quality: yearQuality, days: null })),
+  )
+}
+
 const dangling =
   /^(?:[\s,-]|\b(?:on|at|of)\b)+|(?:[\s,–-]|\b(?:from|after|before|at|until|till|between|by|since|and|to|around)\b)+$/giu
 
@@ -238,7 +332,7 @@ function withoutTimes(text: string, days: DateSpan, times: Recognised[]): DateSp
   })
   const [piece] = pieces.sort((a, b) => b.end - b.start - (a.end - a.start))
   if (piece === undefined || piece.end === piece.start) return days
-  // What opens the whole ("after 3 pm on Friday") speaks of the hour.
+  // A word that opens the whole ("after 3 pm on Friday") refers to the hour.
   const open =
     piece.start - days.start < 4 ? { open: days.open, isStrict: days.isStrict } : { open: null, isStrict: false }
   return { ...days, ...piece, ...open }

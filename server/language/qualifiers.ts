@@ -1,6 +1,6 @@
 import type { Linked } from './span.ts'
 import { isFunctionWord, type Word } from './words/text.ts'
-import { isUnit } from './words/units.ts'
+import { isUnit, unitOf } from './words/units.ts'
 
 /** A text read for what it says about its values, rather than which ones it names. */
 type Said = Pick<Linked, 'text' | 'words'>
@@ -43,10 +43,12 @@ export function isExcluded(said: Said, from: number, to: number = from + 1): boo
   if (unequal.test(said.text.slice(words[from - 1]?.end ?? 0, first.start))) return true
   const [after, afterNext] = [words[to]?.text ?? '', words[to + 1]?.text]
   if (leftOutAfter.has(after) || (after === 'left' && afterNext === 'out')) return true
+  if (lasts(words, from)) return false
   let between = 0
   for (let at = from - 1; at >= Math.max(0, from - reachWords); at -= 1) {
     const word = words[at] as Word
     if (boundary.test(said.text.slice(word.end, words[at + 1]?.start))) return false
+    if (lasts(words, at)) return false
     // "no more than 3" is a number, and so is "minus 3".
     const isMeasure = wayOf(words, at + 1) !== null || wayOf(words, at + 2) !== null
     if (isNegator(words, at)) return !isMeasure && !(word.text === 'minus' && /^\d/.test(first.text))
@@ -55,6 +57,15 @@ export function isExcluded(said: Said, from: number, to: number = from + 1): boo
     if (!isFunctionWord(word.text) && (between += 1) > maxBetween) return false
   }
   return false
+}
+
+const durations = new Set(['time', 'calendar'])
+const reachOfDuration = 5
+
+/** The "for 3 weeks" of "no order for at least 3 weeks": how long something was not, which leaves out no time. */
+function lasts(words: Word[], at: number): boolean {
+  if (words[at]?.text !== 'for') return false
+  return words.slice(at + 2, at + 1 + reachOfDuration).some(({ text }) => durations.has(unitOf(text)?.dimension ?? ''))
 }
 
 /** Whether a text leaves out anything at all. */
@@ -131,26 +142,6 @@ function wayOf(words: Word[], at: number): Direction | null {
 /** Every way that a text speaks of, wherever. */
 export function directionsIn({ words }: Pick<Said, 'words'>): Set<Direction> {
   return new Set(words.flatMap((_, at) => wayOf(words, at) ?? []))
-}
-
-// The two ends of an order: a text of one end is not about the other.
-const ends = [
-  [set('top best'), set('bottom worst')],
-  [set('biggest largest highest most greatest maximum max'), set('smallest lowest least fewest minimum min')],
-  [set('longest tallest'), set('shortest')],
-  [set('priciest dearest'), set('cheapest')],
-  [set('latest newest'), set('oldest earliest')],
-] as const
-
-/** The words of each end of each order, as far as a text says them. */
-export function superlativesIn(words: Word[]): Array<[number, 0 | 1, string]> {
-  return words.flatMap(({ text }, at) => {
-    if ((text === 'most' || text === 'least') && words[at - 1]?.text === 'at') return []
-    return ends.flatMap(([one, other], order): Array<[number, 0 | 1, string]> => {
-      if (one.has(text)) return [[order, 0, text]]
-      return other.has(text) ? [[order, 1, text]] : []
-    })
-  })
 }
 
 const command =

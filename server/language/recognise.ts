@@ -9,9 +9,9 @@ export type Recognised = {
   start: number
   end: number
   value: unknown
-  /** What stood around the digits: only a slot that speaks of money or shares should prefer it. */
+  /** Sign around the digits: only a slot about money or shares should prefer it. */
   unit: 'money' | 'percent' | 'ordinal' | null
-  /** What the number counts, where that is said inside it: "an hour and a half". */
+  /** Unit of the number, where it is said inside it: "an hour and a half". */
   counts?: Unit
 }
 

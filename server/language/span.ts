@@ -21,7 +21,9 @@ export type Span = {
   end: number
   readings: Reading[]
   weak: boolean
-  /** What its number counts, where that is said inside it: "an hour and a half". */
+  /** A part of a name that no other name has, though it is written in small letters. */
+  isOnlyName?: boolean
+  /** Unit of its number, where it is said inside it: "an hour and a half". */
   unit?: Unit
 }
 

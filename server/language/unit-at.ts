@@ -6,17 +6,27 @@ import { gluedUnits, unitOf, type Unit } from './words/units.ts'
 const sign = /[€$£%]|(?:per ?cent|euros?|dollars?|pounds?|quid|usd|eur|gbp)$/iu
 const glued = new RegExp(`^(?:${gluedUnits})(?![\\p{L}\\p{N}])`, 'iu')
 
-/** What the number of a span counts, by its sign or the word behind it. */
-export function unitAt({ text, words }: Pick<Linked, 'text' | 'words'>, { start, end, to, unit }: Span): Unit | null {
+/** Unit of a span's number, by its sign or the word behind it. */
+export function unitAt(
+  { text, words }: Pick<Linked, 'text' | 'words'>,
+  { start, end, from, to, unit }: Span,
+): Unit | null {
   if (unit !== undefined) return unit
   const said = text.slice(start, end)
   const own = sign.exec(said)?.[0].toLowerCase().replace(' ', '') ?? glued.exec(text.slice(end))?.[0].toLowerCase()
   if (own !== undefined) return unitOf(own)
-  const next = words[to]
-  return next !== undefined && /^[\s-]*$/.test(text.slice(end, next.start)) ? unitOf(next.text) : null
+  const [before, next] = [words[from - 1], words[to]]
+  const isBeside = next !== undefined && /^\+?[\s-]*$/.test(text.slice(end, next.start))
+  // Behind a number "min" is no minimum.
+  const behind = isBeside ? unitOf(next.text === 'min' ? 'mins' : next.text) : null
+  const ahead = before !== undefined && currency.test(before.text) && /^\s*$/.test(text.slice(before.end, start))
+  return behind ?? (ahead ? unitOf(before.text) : null)
 }
 
-/** What a text counts by a number: the minutes of "longer than 90 minutes". */
+/** "EUR 500" */
+const currency = /^(?:eur|usd|gbp|euro)$/u
+
+/** Unit of a number in a text: the minutes of "longer than 90 minutes". */
 export function unitBeside(text: string, value: number): Unit | null {
   const found = recogniseNumbers(text).find((each) => each.value === value)
   if (found === undefined) return null

@@ -1,4 +1,4 @@
-import { fold, stem, words, type Word } from './words/text.ts'
+import { fold, isFunctionWord, stem, words, type Word } from './words/text.ts'
 
 /** A value of a column or an enum, and the slot type it fills. */
 type Entry = {
@@ -19,7 +19,9 @@ export type Hit = { from: number; to: number; entry: Entry; quality: number }
 
 const maxValueWords = 12
 const minFuzzyLetters = 5
-/** Of so few letters another word is one letter away too often; two that changed places are a typing error still. */
+/**
+ * Shorter words are one letter away from another too often; two letters that changed places are a typing error still.
+ */
 const minExchangedLetters = 4
 
 export function newTrie(): ValueTrie {
@@ -47,7 +49,7 @@ export function addPart(
   { type, path, among }: { type: string; path: Word[]; among: unknown[] },
 ): void {
   const node = nodeAt(trie, path)
-  // What is a value by itself is that value.
+  // A name that is a value by itself stays that value.
   if (node.entries.some((known) => known.type === type)) return
   const folded = path.map(({ text }) => text).join(' ')
   const [only = folded, ...others] = among
@@ -84,16 +86,26 @@ function deletions(word: string): string[] {
 /** Every value that stands in the question, longest and best first decided by the caller. */
 export function findValues(trie: ValueTrie, question: Word[], mayBeTypo: (word: string) => boolean): Hit[] {
   const hits: Hit[] = []
-  const close = question.map(({ text, stem: root }) => (mayBeTypo(text) ? nearWords(trie, root) : []))
-  for (let from = 0; from < question.length; from += 1) walk(trie.root, { question, close, hits, from }, from, 1)
+  const strange = question.map(({ text }) => mayBeTypo(text))
+  const close = question.map(({ text, stem: root }, at) =>
+    strange[at] === true || !isFunctionWord(text) ? nearWords(trie, root) : [],
+  )
+  for (let from = 0; from < question.length; from += 1)
+    walk(trie.root, { question, close, strange, hits, from }, from, { quality: 1, misread: [] })
   return hits
 }
 
-type Walk = { question: Word[]; close: string[][]; hits: Hit[]; from: number }
+type Walk = { question: Word[]; close: string[][]; strange: boolean[]; hits: Hit[]; from: number }
 
-function walk(node: Node, state: Walk, at: number, quality: number): void {
-  const { question, close, hits, from } = state
-  if (at > from) {
+/** How well the words so far are those of a value, and the places of those that are read as others. */
+type Match = { quality: number; misread: number[] }
+
+function walk(node: Node, state: Walk, at: number, { quality, misread }: Match): void {
+  const { question, close, strange, hits, from } = state
+  // "Vila Margaux": a word that is one elsewhere is a typing error beside the other words of a name.
+  const others = misread.filter((place) => strange[place] !== true)
+  const isRead = others.length === 0 || (others.length === 1 && misread.length === 1 && at - from > 1)
+  if (at > from && isRead) {
     const said = question
       .slice(from, at)
       .map(({ text }) => text)
@@ -104,10 +116,11 @@ function walk(node: Node, state: Walk, at: number, quality: number): void {
   const word = question[at]
   if (word === undefined || at - from >= maxValueWords) return
   const exact = node.children.get(word.stem)
-  if (exact !== undefined) walk(exact, state, at + 1, quality)
+  if (exact !== undefined) walk(exact, state, at + 1, { quality, misread })
   for (const near of close[at] ?? []) {
     const next = node.children.get(near)
-    if (next !== undefined && near !== word.stem) walk(next, state, at + 1, quality * 0.7)
+    if (next !== undefined && near !== word.stem)
+      walk(next, state, at + 1, { quality: quality * 0.7, misread: [...misread, at] })
   }
 }
 

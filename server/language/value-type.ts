@@ -1,7 +1,7 @@
-/** What kind of thing a span can stand for. */
+/** Kind of value that a span can stand for. */
 export type ValueKind = 'values' | 'number' | 'date' | 'time' | 'boolean' | 'text'
 
-/** What a span of a text can be read as. Slots over the same column share one, and so its words and its mask. */
+/** Type that a span of a text can be read as. Slots over the same column share one, and so its words and its mask. */
 export type ValueType = {
   key: string
   kind: ValueKind
@@ -13,4 +13,6 @@ export type ValueType = {
   pattern: { test(text: string): boolean } | null
   /** A day that has an hour, too. */
   isInstant: boolean
+  /** A month, written `2026-11`. */
+  isMonth: boolean
 }

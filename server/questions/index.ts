@@ -1,13 +1,7 @@
-export { openRouter, type Router, type RouterOptions } from './indexes/open-indexes.ts'
+export { openQuestionIndexes, type QuestionIndexes, type QuestionIndexesOptions } from './indexes/open-indexes.ts'
 export { adviseQuery } from './verbs/advise.ts'
 export { ask } from './verbs/ask.ts'
-export {
-  findAsked,
-  groupQuestions,
-  listQuestions,
-  type LoggedQuestion,
-  type QuestionGroup,
-} from './verbs/asked-questions.ts'
+export { findAsked, groupQuestions, listQuestions } from './verbs/asked-questions.ts'
 export type { EvaluationCase } from './indexes/evaluation-cases.ts'
 export {
   createCase,
@@ -17,15 +11,8 @@ export {
   listRuns,
   runEvaluations,
   updateCase,
-  type EvaluationRun,
 } from './verbs/evaluations.ts'
-export {
-  confirmReport,
-  deleteReport,
-  listReports,
-  reportAnswer,
-  type ReportedAnswer,
-} from './verbs/counter-examples.ts'
+export { confirmReport, deleteReport, listReports, reportAnswer } from './verbs/counter-examples.ts'
 export { openQuestionLog, type QuestionLog } from './verbs/log.ts'
 export { openLanguageModel, type LanguageModel } from './verbs/model.ts'
 export {
@@ -40,4 +27,4 @@ export { candidatesOf, refusalOf, roundShare, schemaOf, wireRouting } from './ve
 export { renameExpected } from './verbs/renamed-query.ts'
 export { resolveQuestions } from './verbs/resolve.ts'
 export { tryQuestion, type Tried } from './verbs/try.ts'
-export { warmQuestions } from './verbs/warm.ts'
+export { readQueries, warmQuestions } from './verbs/warm.ts'

@@ -1,12 +1,52 @@
 import { isFunctionWord, type Word } from '../language/index.ts'
+import type { Candidate } from './decision/candidate.ts'
+import { readChosen } from './decision/consider.ts'
+import type { RouteOptions, Routing } from './decision/routing.ts'
+import { reachVerdict, type Case } from './decision/verdicts.ts'
 import { fill, type Filled } from './filling/fill.ts'
-import { pin } from './pin.ts'
 import type { IndexedQuery, ProjectIndex } from './project/project-index.ts'
 import { plain, read } from './route.ts'
 import { spell } from './spell.ts'
-import type { RouteOptions, Routing } from './decision/routing.ts'
 
-/** What an earlier question was answered with. */
+/** Reads a question for a query that the caller has chosen: only its slots are still to be found. */
+export async function routePinned(
+  index: ProjectIndex,
+  question: string,
+  { name, ...options }: RouteOptions & { name: string },
+): Promise<Routing> {
+  const query = index.queries.find((each) => each.query.name === name)
+  if (query === undefined) throw new TypeError(`The index has no query ${name}.`)
+  const { text, restore } = spell(index, plain(question), options)
+  const { asked } = await read(index, text, options)
+  const filled = fill(index, asked, query, options)
+  // A caller who names the query is told what it leaves out, and refused only in strict mode.
+  const { completeness = 'partial' } = options
+  const named = namedCase(index, query, { text: asked.linked.text, filled, options: { ...options, completeness } })
+  return restore(reachVerdict(index, await readChosen(index, named)))
+}
+
+/** A query that was named instead of searched for, with the slots that a question fills. */
+export function namedCase(
+  index: ProjectIndex,
+  query: IndexedQuery,
+  { text, filled, options }: Pick<Case, 'text' | 'options'> & { filled: Filled },
+): Case {
+  const at = index.queries.findIndex((each) => each.query.name === query.query.name)
+  const candidate: Candidate = {
+    placed: { candidate: { query: at, bestText: query.from }, score: 0 },
+    query,
+    filled,
+    lack: 0,
+    objection: null,
+    reported: null,
+    isMeant: false,
+    isOwn: false,
+    reading: null,
+  }
+  return { text, options, by: 'caller', candidates: [candidate], lead: null }
+}
+
+/** The answer to an earlier question. */
 export type Earlier = { query: string; parameters: Readonly<Record<string, unknown>> }
 
 export type FollowUp = {
@@ -50,11 +90,13 @@ export async function routeFollowUp(
   if (changed.length === 0 || left.some(({ stem }) => !query.said.has(stem))) return null
   const kept = Object.entries(keptOf(query, earlier, filled)).filter(([slot]) => !(slot in filled.parameters))
   const given = { ...Object.fromEntries(kept), ...options.given }
-  const routing = restore(pin(index, query, { filled, given }))
+  const routing = restore(
+    reachVerdict(index, namedCase(index, query, { text, filled, options: { ...options, given } })),
+  )
   return { routing, changed, isFragment: left.length === 0 }
 }
 
-/** What the question says beside values and words that only refer to the earlier one. */
+/** Words of the question that are neither values nor references to the earlier one. */
 function leftWords(words: Word[], { slots }: IndexedQuery, { sources }: Filled): Word[] {
   const cues = new Set(slots.filter(({ name }) => name in sources).flatMap((slot) => [...slot.cues]))
   const taken = Object.values(sources)

@@ -1,22 +1,19 @@
 import { fixedLimits } from '../../api/limits.ts'
-import { link, shape, type CallerTime, type Linked } from '../language/index.ts'
-import { fill, type Filled } from './filling/fill.ts'
-import { heedCounterExamples, reportedWrong, type Told } from './ranking/counter-examples.ts'
-import { candidateReach, judge, rerank, type Judged } from './judge.ts'
-import { lack } from './lack.ts'
-import { objectionTo } from './objections.ts'
-import { explain, lowered } from './decision/explain.ts'
-import { answerOwnWording } from './own-wording.ts'
-import type { ProjectIndex } from './project/project-index.ts'
-import { ambiguousMargin, type Ranked } from './ranking/confidence.ts'
-import { shareRight } from './ranking/share.ts'
-import { gather, lexicalEvidence, rawEvidence, type Asked, type Evidence } from './ranking/evidence.ts'
-import { conclude, type RouteOptions, type Routing } from './decision/routing.ts'
+import { type CallerTime, link, type Linked, overlaps, shape, type Span, type ValueType } from '../language/index.ts'
+import { candidateOf, ownCandidate, type Candidate } from './decision/candidate.ts'
+import { consider } from './decision/consider.ts'
+import { explain } from './decision/explain.ts'
+import type { RouteOptions, Routing } from './decision/routing.ts'
+import { reachVerdict, type Case } from './decision/verdicts.ts'
+import type { Filled } from './filling/fill.ts'
+import { type Asked, type Evidence, gather, lexicalEvidence, rawEvidence, vectorOf } from './ranking/evidence.ts'
+import { heedCounterExamples, type Told } from './ranking/counter-examples.ts'
 import { spell, type Spelled } from './spell.ts'
-import { vectorOf } from './vector-of.ts'
-import { checkWhole, notConfident, routeWhole, type Judging } from './whole.ts'
+import { openText, textSpan } from './project/open-text.ts'
+import type { IndexedQuery, ProjectIndex } from './project/project-index.ts'
+import { candidateReach, confidence, confidenceInputs, rank, type Ranked } from './ranking/confidence.ts'
 
-const nothing: Filled = { parameters: {}, sources: {}, missing: [], unused: [], gaps: [], doubts: [] }
+const nothing: Filled = { parameters: {}, sources: {}, missing: [], unused: [], gaps: [], doubts: [], period: null }
 
 /** Routes a question to a deployed query with slot values, or refuses. The same question gives the same answer. */
 export async function route(index: ProjectIndex, question: string, options: RouteOptions): Promise<Routing> {
@@ -30,52 +27,38 @@ export async function route(index: ProjectIndex, question: string, options: Rout
 
 async function routeText(index: ProjectIndex, { text, linked }: Spelled, options: RouteOptions): Promise<Routing> {
   const shaped = shapeOf(index, linked ?? link(index.linker, text, options))
-  const own = answerOwnWording(index, shaped, options)
-  if (own !== null && options.explain !== true) return own
+  const own = ownCase(index, shaped, options)
+  if (own !== null && options.explain !== true) return reachVerdict(index, own)
   const first = judge(index, await encode(index, shaped))
   const judged = (await rerank(index, first)) ?? first
-  if (own !== null) return answerOwnWording(index, shaped, options, judged.ranked) ?? own
-  const { evidence } = judged
-  const told = heedCounterExamples(index, evidence.asked)
+  const { asked } = judged.evidence
+  const told = heedCounterExamples(index, asked)
+  if (own !== null) return reachVerdict(index, besideOthers(index, own, { ...judged, told, options }))
   const { ranked, sure } = withMeant(index, judged, told)
-  const judging = { asked: evidence.asked, ranked, lead: sure - index.calibration.threshold, told, options }
-  return (await routeWhole(index, judging)) ?? routeAlone(index, judging)
+  const lead = sure - index.calibration.threshold
+  return reachVerdict(index, await consider(index, { asked, ranked, lead, told, options }))
 }
 
-/** What the router makes of a question where no reader can be believed. */
-async function routeAlone(index: ProjectIndex, judging: Judging): Promise<Routing> {
-  const { asked, lead, options } = judging
-  const { ranked, filled, objection } = unopposed(index, judging)
-  const [best, second] = ranked
-  const query = index.queries[best?.candidate.query ?? -1]
-  if (best === undefined || query === undefined) return refuse(index, 'nothing_deployed')
-  const margin = second === undefined ? null : best.score - second.score
-  const explanation = explain(index, ranked, filled, { lead, margin })
-  const refused = lowered(explanation, leastShare(index))
-  if (lead + lack(index, best, filled) < 0) return notConfident(asked, refused)
-  if (objection !== null) return { outcome: 'no_match', because: 'opposed', objection, explanation: refused }
-  if (margin !== null && margin < explanation.minMargin) return { outcome: 'ambiguous', explanation }
-  const concluded = conclude(query, filled, { explanation, given: options.given })
-  if (concluded.outcome !== 'answer') return concluded
-  return sureEnough(index, await checkWhole(index, { ...judging, doubts: filled.doubts }, concluded))
+/** An own wording, decided without comparing it; as sure as a project can be. */
+function ownCase(index: ProjectIndex, shaped: Shaped, options: RouteOptions): Case | null {
+  const own = ownCandidate(index, shaped, options)
+  const { text } = shaped.linked
+  return own && { text, options, by: 'reader', candidates: [own], lead: Infinity, isUncompared: true }
 }
 
-/** What an answer has for which nothing speaks but that it may just be given. */
-function leastShare({ encoder }: ProjectIndex): number {
-  const signs = { lead: 0, margin: ambiguousMargin, match: null, ahead: null, hasUnused: true }
-  return shareRight(encoder.constants, signs)
+/** An own wording with the other queries beside it, for its explanation only. */
+function besideOthers(
+  index: ProjectIndex,
+  own: Case,
+  { evidence, ranked, told, options }: Judged & { told: Told; options: RouteOptions },
+): Case {
+  const looked = ranked.map((each) => candidateOf(index, each, { asked: evidence.asked, told, options }))
+  const isSame = ({ query }: Candidate): boolean => query === own.candidates[0]?.query
+  const score = looked.find(isSame)?.placed.score ?? 0
+  const first = own.candidates.map((each) => ({ ...each, placed: { ...each.placed, score } }))
+  return { ...own, candidates: [...first, ...looked.filter((each) => !isSame(each))] }
 }
 
-/** What the project would rather refuse than answer wrongly. */
-function sureEnough(index: ProjectIndex, routing: Routing): Routing {
-  const { confidence } = routing.explanation
-  if (routing.outcome !== 'answer' || confidence === null || confidence >= index.leastConfidence) return routing
-  return { outcome: 'no_match', because: 'unsure', explanation: routing.explanation }
-}
-
-type Unopposed = { ranked: Ranked[]; filled: Filled; objection: string | null }
-
-const maxOpposed = 4
 /** More than what makes two queries ambiguous. */
 const meantLead = 1
 
@@ -93,33 +76,6 @@ function withMeant(
     ranked: [ahead, ...ranked.filter((each) => each !== meant)],
     sure: Math.max(sure, index.calibration.threshold),
   }
-}
-
-/** Passes over queries that mean the opposite of the question, as long as another lies near; else says what opposes. */
-function unopposed(index: ProjectIndex, { asked, ranked, told, options }: Judging): Unopposed {
-  const seen = new Map<Ranked, Omit<Unopposed, 'ranked'>>()
-  const look = (each: Ranked): Omit<Unopposed, 'ranked'> => {
-    const known = seen.get(each)
-    if (known !== undefined) return known
-    const query = index.queries[each.candidate.query]
-    const filled = query === undefined ? nothing : fill(index, asked, query, options)
-    const objection =
-      query === undefined ? null : (reportedWrong(query, told) ?? objectionTo(index, asked, query, filled))
-    seen.set(each, { filled, objection })
-    return { filled, objection }
-  }
-  const [first] = ranked
-  if (first === undefined) return { ranked, filled: nothing, objection: null }
-  let left = ranked
-  for (let turn = 0; turn < maxOpposed; turn += 1) {
-    const [best, second] = left
-    if (best === undefined || first.score - best.score > candidateReach) break
-    const isClose = second !== undefined && best.score - second.score < ambiguousMargin
-    const opposed = look(best).objection !== null ? best : isClose && look(second).objection !== null ? second : null
-    if (opposed === null) return { ranked: left, ...look(best) }
-    left = left.filter((each) => each !== opposed)
-  }
-  return { ranked, ...look(first) }
 }
 
 /** Links, masks and embeds a question: all that the ranker needs of it. */
@@ -147,7 +103,7 @@ async function encode(index: ProjectIndex, shaped: Shaped): Promise<Evidence> {
 
 function embed(index: ProjectIndex, text: string): Promise<Float32Array> {
   const vector = vectorOf(index, text)
-  // Whoever awaits it hears of a failure, also when something else failed first.
+  // Marks a failure as handled: it reaches the caller that awaits the vector, also when something else failed first.
   vector.catch(() => undefined)
   return vector
 }
@@ -164,5 +120,99 @@ export function plain(question: string): string {
 }
 
 function refuse(index: ProjectIndex, because: 'empty' | 'too_long' | 'nothing_deployed'): Routing {
-  return { outcome: 'no_match', because, explanation: explain(index, [], nothing, { lead: null, margin: null }) }
+  return {
+    outcome: 'no_match',
+    because,
+    explanation: explain(index, [], nothing, { lead: null, margin: null, match: null, ahead: null }),
+  }
+}
+
+const maxRerankCandidates = 3
+// So many values are a list, or meant to cost time: another reading of one of them would tip nothing.
+const maxRerankSpans = 12
+// A mask makes any sentence look more like the examples: it may tip the scales, not turn them over.
+const maxRerankLift = 1.5
+
+/** The queries that could answer, best first, and how sure the first may be. */
+export type Judged = { evidence: Evidence; ranked: Ranked[]; sure: number }
+
+export function judge(index: ProjectIndex, evidence: Evidence): Judged {
+  const ranked = rank(index, evidence)
+  return {
+    evidence,
+    ranked,
+    sure: confidence(
+      index.encoder.constants,
+      index.queries.length,
+      confidenceInputs(evidence, ranked, index.calibration),
+    ),
+  }
+}
+
+/**
+ * Free text is known only once a query says where to look for it, and of several readings of the same words, "mount
+ * whitney" and "whitney", the query says which it can use. When one of the best wants what was masked as something else
+ * or not at all, the question is masked its way and compared once more; the second look stands when it is surer, and of
+ * that query.
+ */
+export async function rerank(index: ProjectIndex, first: Judged): Promise<Judged | null> {
+  const {
+    evidence: { asked },
+    ranked,
+    sure,
+  } = first
+  const [top] = ranked
+  if (asked.linked.spans.length >= maxRerankSpans) return null
+  const hopeless = sure < index.calibration.threshold - maxRerankLift
+  for (const each of ranked.slice(0, maxRerankCandidates)) {
+    const query = index.queries[each.candidate.query]
+    if (top === undefined || query === undefined || top.score - each.score > candidateReach) break
+    const wanted = otherReading(asked, query) ?? (each !== top || hopeless ? null : freeText(index, asked, query))
+    if (wanted === null || index.rulesOff.has('second look')) continue
+    return rerankAs(index, first, { ...wanted, query: each.candidate.query })
+  }
+  return null
+}
+
+async function rerankAs(
+  index: ProjectIndex,
+  { evidence, sure }: Judged,
+  { span, type, query }: Wanted & { query: number },
+): Promise<Judged | null> {
+  const { linked, raw } = evidence.asked
+  const spans = [...linked.spans.filter((other) => !overlaps(span, other)), span]
+  const shaped = shape({ ...linked, spans }, index.contexts, new Map([[span, type]]))
+  const masked = await vectorOf(index, shaped.masked)
+  const more = { linked: { ...linked, spans }, shape: shaped, raw, masked }
+  const again = judge(index, gather(index, more, { ...evidence, ...lexicalEvidence(index, more) }))
+  return again.ranked[0]?.candidate.query === query && again.sure > sure ? again : null
+}
+
+type Wanted = { span: Span; type: ValueType }
+
+/** A value for a slot of the query that was masked as another value. */
+function otherReading({ linked, shape: { marks } }: Evidence['asked'], { slots }: IndexedQuery): Wanted | null {
+  for (const { type } of slots) {
+    if (type.kind === 'text' || marks.some((mark) => mark.type.key === type.key)) continue
+    const span = linked.spans.find(
+      (each) =>
+        each.readings.some((reading) => reading.type.key === type.key) &&
+        marks.some((mark) => overlaps(mark.span, each)),
+    )
+    if (span !== undefined) return { span, type }
+  }
+  return null
+}
+
+function freeText(
+  index: ProjectIndex,
+  { linked, shape: { marks } }: Evidence['asked'],
+  query: IndexedQuery,
+): Wanted | null {
+  const slot = query.slots.find(({ type }) => type.kind === 'text' && !marks.some((mark) => mark.type.key === type.key))
+  if (slot === undefined) return null
+  const taken = marks.map(({ span }) => span)
+  const found = openText(linked, slot, index.texts.slice(query.from, query.to), taken)
+  const span = found === null ? null : textSpan(linked, slot, found)
+  return span === null ? null : { span, type: slot.type }
 }

@@ -5,7 +5,7 @@ import type { Explanation, Routing } from './decision/routing.ts'
 /** A question as it is read: with its typing errors put right, and told in its own words again afterwards. */
 export type Spelled = {
   text: string
-  /** What the words were read as, where that had to be known to tell whether they are misspelled. */
+  /** The reading of the words, where it was needed to tell whether they are misspelled. */
   linked: Linked | null
   restore: (routing: Routing) => Routing
 }
@@ -34,7 +34,7 @@ export function spell({ linker, spelling, queries, rulesOff }: ProjectIndex, tex
 type Restoring = { text: string; respelled: Respelled; free: Set<string> }
 
 function restored(routing: Routing, { text, respelled, free }: Restoring): Routing {
-  const back = <Place extends { start: number; end: number; text: string }>(place: Place): Place => {
+  const back = <Located extends { start: number; end: number; text: string }>(place: Located): Located => {
     const at = respelled.placeOf(place)
     return { ...place, ...at, text: text.slice(at.start, at.end) }
   }

@@ -215,13 +215,15 @@ class Pairs:
         elif asks >= 0:
             if words is None:
                 own = add(make(asks, None), 1, 0.5)
-                for query in rng.sample([query for query in ranked if query != asks][:6], 2):
+                others = [query for query in ranked if query != asks][:6]
+                for query in rng.sample(others, min(2, len(others))):
                     pairs.append((own, add(make(query, None), 0)))
             else:
                 add(make(asks, words), 0)
         elif near >= 0:
             wrong = add(make(near, words), 0, 2.0)
-            for query in rng.sample([query for query in ranked if query != near][:5], 2):
+            others = [query for query in ranked if query != near][:5]
+            for query in rng.sample(others, min(2, len(others))):
                 add(make(query, None), 0)
             twins = [other for other in question.get("twins", []) if world["questions"][other]["query"] == near]
             twins = [other for other in twins if world["questions"][other]["read"][near]["isRight"]]

@@ -1,6 +1,6 @@
 """Trains one reader and reads the worlds that were kept from it: `python train.py '<job as JSON>'`.
 
-A job: name, fold (0 to 4; none: all worlds are learned from), full, narrow, steps, and what differs from the defaults below.
+A job: name, fold (0 to 2; none: all worlds are learned from), full, narrow, steps, and what differs from the defaults below.
 With `teacher`, the name of a job of the same fold that was kept, it learns from that one, too.
 """
 import gzip
@@ -18,7 +18,9 @@ from pairs import assemble, read_worlds, with_marks
 
 defaults = {"full": 12, "narrow": 0, "steps": 3000, "questions": 48, "rate": 6e-5, "seed": 0}
 device = "cuda" if torch.cuda.is_available() else "cpu"
-folds = 5
+folds = 3
+# Rows of like length together: what a batch is padded with is a fifth of it otherwise.
+parts = 3
 folder = os.environ["READER_DATA"]
 kept = os.environ.get("READER_KEPT", folder)
 out = os.environ.get("READER_OUT", ".")
@@ -26,10 +28,12 @@ began = time.time()
 
 
 def held_out(names, fold):
-    """Every fifth world by name, of the benchmark's and of the others: each is read once by a reader that has not seen it."""
-    benchmark = set(json.load(open(f"{folder}/benchmark.json")))
-    groups = (sorted(n for n in names if n in benchmark), sorted(n for n in names if n not in benchmark))
-    return {name for group in groups for at, name in enumerate(group) if at % folds == fold}
+    """Every third world by name, of the benchmark's, the small and the others: each is read once by a reader that has not seen it."""
+    kind_of = {name: kind for kind in ("benchmark", "small") for name in json.load(open(f"{folder}/{kind}.json"))}
+    groups = {}
+    for name in sorted(names):
+        groups.setdefault(kind_of.get(name), []).append(name)
+    return {name for group in groups.values() for at, name in enumerate(group) if at % folds == fold}
 
 
 class Pool:
@@ -42,7 +46,10 @@ class Pool:
         rows = pool["rows"]
         starts = np.cumsum(np.concatenate([[0], rows[:-1, 0].astype(np.int64)]))
         self.usable = ~hidden[rows[:, 4].astype(int)] & (with_weightless | (rows[:, 3] > 0))
-        self.groups = pool["groups"][~hidden[pool["groups"][:, 0]]]
+        groups = pool["groups"][~hidden[pool["groups"][:, 0]]]
+        # Small worlds are fewer, and have fewer questions: they count twice.
+        small = [names.index(name) for name in json.load(open(f"{folder}/small.json"))]
+        self.groups = np.concatenate([groups, groups[np.isin(groups[:, 0], small)]])
         self.ranks, self.lengths, self.question_lengths = pool["ranks"], rows[:, 0].astype(int), rows[:, 1].astype(int)
         on_device = lambda values: torch.as_tensor(values).to(device)
         self.tokens, self.labels = on_device(pool["tokens"]), on_device(pool["labels"])
@@ -64,13 +71,16 @@ class Pool:
     def batch(self, groups):
         rows = np.concatenate([np.arange(first, first + count) for _, _, first, count, _, _ in groups])
         rows = rows[self.usable[rows]]
+        rows = rows[np.argsort(self.lengths[rows], kind="stable")]
         place = {row: at for at, row in enumerate(rows)}
         ranks = np.concatenate([self.ranks[first : first + count] for _, _, _, _, first, count in groups])
         ranks = [(place[a], place[b]) for a, b in ranks if a in place and b in place] or [(0, 0)]
-        length = (self.lengths[rows].max() + 7) // 8 * 8
-        question_length = self.question_lengths[rows].max()
+        texts = []
+        for part in np.array_split(rows, parts):
+            length = (self.lengths[part].max() + 7) // 8 * 8
+            texts.append((*self.texts(torch.as_tensor(part).to(device), length), int(self.question_lengths[part].max())))
         rows = torch.as_tensor(rows).to(device)
-        return *self.texts(rows, length), int(question_length), self.rows[rows, 2], self.rows[rows, 3], torch.tensor(ranks).to(device)
+        return texts, self.rows[rows, 2], self.rows[rows, 3], torch.tensor(ranks).to(device)
 
     def texts(self, rows, length):
         at = torch.arange(int(length), device=device)[None]
@@ -82,13 +92,15 @@ class Pool:
         return ids, types, is_token, labels
 
 
-def learned_loss(match, words, labels, targets, weights, ranks):
+def match_loss(match, targets, weights, ranks):
     whole = (F.binary_cross_entropy_with_logits(match, targets, reduction="none") * weights).sum() / weights.sum()
-    ranking = F.softplus(match[ranks[:, 1]] - match[ranks[:, 0]]).mean()
+    return whole, F.softplus(match[ranks[:, 1]] - match[ranks[:, 0]]).mean()
+
+
+def words_loss(words, labels, positive):
     counted = labels >= 0
-    per_word = F.binary_cross_entropy_with_logits(words, labels.clamp(min=0), reduction="none", pos_weight=torch.tensor(2.0, device=device))
-    left_out = (per_word * counted).sum() / counted.sum().clamp(min=1)
-    return whole, ranking, left_out
+    per_word = F.binary_cross_entropy_with_logits(words, labels.clamp(min=0), reduction="none", pos_weight=positive)
+    return (per_word * counted).sum() / counted.sum().clamp(min=1)
 
 
 def taught_loss(student, teacher, types, is_token, question_length):
@@ -122,17 +134,22 @@ def train(job, held, teacher):
     shown_every = max(1, steps // 4)
     sums, since = torch.zeros(4, device=device), time.time()
     pool = Pool(held, teacher is not None)
-    for step, (ids, types, is_token, labels, question_length, targets, weights, ranks) in enumerate(pool.batches(job)):
-        with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
-            match, words, states = model(ids, types, is_token, question_length)
+    positive = torch.tensor(2.0, device=device)
+    for step, (texts, targets, weights, ranks) in enumerate(pool.batches(job)):
+        matches, left_out, taught = [], 0, torch.zeros((), device=device)
+        for ids, types, is_token, labels, question_length in texts:
+            share = len(ids) / len(targets)
+            with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
+                match, words, states = model(ids, types, is_token, question_length)
+                if teacher is not None:
+                    with torch.no_grad():
+                        its_match, its_words, its_states = teacher(ids, types, is_token, question_length)
+            match, words = match.float(), words.float()
+            matches.append(match)
+            left_out = left_out + share * words_loss(words, labels[:, :question_length], positive)
             if teacher is not None:
-                with torch.no_grad():
-                    its_match, its_words, its_states = teacher(ids, types, is_token, question_length)
-        match, words = match.float(), words.float()
-        whole, ranking, left_out = learned_loss(match, words, labels[:, :question_length], targets, weights, ranks)
-        taught = torch.zeros((), device=device)
-        if teacher is not None:
-            taught = taught_loss((match, words, states), (its_match.float(), its_words.float(), its_states), types, is_token, question_length)
+                taught = taught + share * taught_loss((match, words, states), (its_match.float(), its_words.float(), its_states), types, is_token, question_length)
+        whole, ranking = match_loss(torch.cat(matches), targets, weights, ranks)
         optimizer.zero_grad(set_to_none=True)
         ((whole + 0.5 * ranking + left_out) * (1 if teacher is None else 0.5) + taught).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -191,7 +208,8 @@ def auroc(scores, are_right):
 
 def judged(found, worlds, benchmark):
     """AUROC of right against wrong among the router's three best, and how often the best of them by the reader is right."""
-    for title, chosen in (("benchmark", benchmark), ("all", set(found))):
+    small = set(json.load(open(f"{folder}/small.json")))
+    for title, chosen in (("benchmark", benchmark), ("small", small), ("all", set(found))):
         scores, right, tops = [], [], []
         for name in sorted(set(found) & chosen):
             for question, read in zip(worlds[name]["questions"], found[name]):
@@ -223,13 +241,8 @@ def main():
         with gzip.open(f"{out}/{job['name']}.json.gz", "wt") as file:
             json.dump(found, file)
     if job.get("export"):
-        # Half the precision and some parts, so that it travels.
         state = {name: value.half().cpu().numpy() for name, value in model.state_dict().items()}
         np.savez(f"{kept}/{job['name']}.npz", layers=np.array([job["full"], job["narrow"]]), **state)
-        content, size = open(f"{kept}/{job['name']}.npz", "rb").read(), 15 * 1024 * 1024
-        for part in range(0, len(content), size):
-            with open(f"{out}/{job['name']}.npz.{part // size}", "wb") as file:
-                file.write(content[part : part + size])
     print(job["name"], "done after %.0f s" % (time.time() - began), flush=True)
 
 

@@ -27,7 +27,7 @@ export type DateSpan = {
 
 export const dayMs = 86_400_000
 
-/** What the caller's clocks show, as if it were UTC. */
+/** Local time at the caller's clocks, as if it were UTC. */
 export function localTime(now: Date, timeZone: string): Date {
   return new Date(now.getTime() + offsetMs(now, timeZone))
 }
@@ -49,8 +49,14 @@ export function day(year: number, month: number, date: number): Date {
 /** A stretch of which both ends belong to what was meant: "before 2020" ends with 2019, "after March" begins in April. */
 export function inclusive(days: DateSpan): DateSpan {
   if (!days.isStrict || !days.isReal || days.time !== null) return days
-  const shift = (date: string, by: number): string => iso(new Date(Date.parse(date) + by * dayMs))
-  return days.open === 'after' ? { ...days, first: shift(days.last, 1) } : { ...days, last: shift(days.first, -1) }
+  return days.open === 'after'
+    ? { ...days, first: dayAfter(days.last, 1) }
+    : { ...days, last: dayAfter(days.first, -1) }
+}
+
+/** Whether all of it lies in one month. */
+export function isWithinMonth({ first, last, open }: DateSpan): boolean {
+  return open === null && first.slice(0, 7) === last.slice(0, 7)
 }
 
 /** The day it is for the caller, in the place of other days. */
@@ -68,17 +74,33 @@ export function todayOf(days: DateSpan, { now, timeZone }: { now: Date; timeZone
   }
 }
 
-/** One end of a stretch as a slot binds it: a date, or the instant at which that day begins or ends for the caller. */
+/** One end of a stretch as a slot binds it: a date, its month, or the instant at which that day begins or ends for the caller. */
 export function dayValue(days: DateSpan, bound: 'first' | 'last', format: string | null, timeZone: string): string {
   const date = days[bound]
+  if (format === 'month') return date.slice(0, 7)
   if (format !== 'date-time' || !days.isReal) return date
   const hour = bound === 'first' ? days.time : (days.endTime ?? days.time)
-  if (hour !== null) return written(instantOf(Date.parse(`${date}T${hour}Z`), timeZone))
+  if (hour !== null) return written(instantAt(date, hour, timeZone))
   const midnight = Date.parse(date)
   return written(bound === 'first' ? beginning(midnight, timeZone) : beginning(midnight + dayMs, timeZone) - 1_000)
 }
 
-function written(instantMs: number): string {
+/** When clocks of a zone show an hour of a day. */
+export function instantAt(date: string, hour: string, timeZone: string): number {
+  return instantOf(Date.parse(`${date}T${hour}Z`), timeZone)
+}
+
+/** When a day begins for the caller. */
+export function beginningOf(date: string, timeZone: string): number {
+  return beginning(Date.parse(date), timeZone)
+}
+
+/** A day so many days later. */
+export function dayAfter(date: string, by: number): string {
+  return iso(new Date(Date.parse(date) + by * dayMs))
+}
+
+export function written(instantMs: number): string {
   return new Date(instantMs).toISOString().replace('.000Z', 'Z')
 }
 

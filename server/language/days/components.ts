@@ -1,7 +1,7 @@
 import type { Component, ParsedComponents, ParsingComponents, ParsingContext, ParsingResult } from 'chrono-node'
 import { day } from './calendar.ts'
 
-// What results say of themselves beyond their days. The library's own tag keeps it from joining a weekday with them.
+// Tags that results carry beyond their days. The library's own tag keeps it from joining a weekday with them.
 const relativeTag = 'result/relativeDate'
 const ownTag = 'days/own'
 const periodTag = 'days/period'
@@ -53,11 +53,21 @@ export function isPeriod(parts: ParsedComponents): boolean {
   return parts.tags().has(periodTag)
 }
 
-/** What is said of one end of a stretch, on another day: it is no period of its own any more. */
+/** One end of a stretch, on another day: it is no period of its own any more. */
 export function onDay(parts: ParsingComponents, date: Date): ParsingComponents {
   const { year, month, day: ofMonth } = dateParts(date)
   const tags = [...parts.tags()].filter((tag) => tag !== periodTag)
   return parts.clone().assign('year', year).assign('month', month).assign('day', ofMonth).addTags(tags)
+}
+
+/** A part of a year that was named without it: beside another day it may be of that day's year. */
+export function withoutYear(result: ParsingResult): ParsingResult {
+  for (const parts of [result.start, result.end ?? result.start]) {
+    const year = parts.get('year') ?? 0
+    parts.delete('year')
+    parts.imply('year', year)
+  }
+  return result
 }
 
 /** Counted from today. */
@@ -91,7 +101,7 @@ export function asDayFirst(result: ParsingResult): ParsingResult {
   return result.addTag(dayFirstTag)
 }
 
-/** What our parsers read, not the library's. */
+/** Marks a result as read by our parsers, not the library's. */
 export function asOwn(result: ParsingResult): ParsingResult {
   return result.addTag(ownTag)
 }
@@ -110,17 +120,17 @@ export function unrealOf(tags: Set<string>): string | null {
   return [...tags].find((tag) => tag.startsWith(unrealTag))?.slice(unrealTag.length) ?? null
 }
 
-type Place = { index: number; text: string }
+type TextMatch = { index: number; text: string }
 
-export function overlaps(one: Place, other: Place): boolean {
+export function overlaps(one: TextMatch, other: TextMatch): boolean {
   return one.index < endOf(other) && other.index < endOf(one)
 }
 
-export function endOf({ index, text }: Place): number {
+export function endOf({ index, text }: TextMatch): number {
   return index + text.length
 }
 
-/** What stands between two results; where they do not follow each other, what matches no such pattern. */
-export function between(text: string, one: Place, other: Place): string {
+/** Text between two results; where they do not follow each other, a text that no such pattern matches. */
+export function between(text: string, one: TextMatch, other: TextMatch): string {
   return endOf(one) <= other.index ? text.slice(endOf(one), other.index) : '?'
 }

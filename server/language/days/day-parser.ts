@@ -20,12 +20,16 @@ export function dayParser(pattern: RegExp, read: Read): Parser {
   }
 }
 
-type Place = Pick<RegExpExecArray, 'index' | 0>
+type DayMatch = Pick<RegExpExecArray, 'index' | 0>
 
-export function oneDay(context: ParsingContext, { index, 0: said }: Place, on: Date): ParsingResult {
+export function oneDay(context: ParsingContext, { index, 0: said }: DayMatch, on: Date): ParsingResult {
   return context.createParsingResult(index, said, dateParts(on))
 }
 
-export function period(context: ParsingContext, { index, 0: said }: Place, [first, last]: [Date, Date]): ParsingResult {
+export function period(
+  context: ParsingContext,
+  { index, 0: said }: DayMatch,
+  [first, last]: [Date, Date],
+): ParsingResult {
   return asPeriod(context.createParsingResult(index, said, dateParts(first), dateParts(last)))
 }

@@ -5,14 +5,16 @@ import { anyMonth } from './calendar.ts'
 import { languageOf } from '../words/language.ts'
 import { betweenHours, daysAfterJoins, hoursBesidePeriods, minutesAreNoDays, zonesOfHours } from './hours.ts'
 import { ownDays } from './own-days.ts'
+import { partsOfPeriods, toDates, unsaidDays, yearsBeside } from './parts.ts'
 import { countedHours, periods } from './periods.ts'
-import { ranges } from './ranges.ts'
-import { bareYears, daysBeside, daysOnly, pastDays } from './refiners.ts'
+import { ranges, yearsOfLists } from './ranges.ts'
+import { bareMonths, bareYears, daysBeside, daysOnly, pastDays } from './refiners.ts'
+import { weeks } from './weeks.ts'
 import { writtenDays } from './written-days.ts'
 
 // Parsing costs more than all other recognisers together: most questions name no day, and this finds out at once.
 const dayWord = new RegExp(
-  String.raw`\d|day|night|noon|morning|morrow|tmr|evening|week|month|quarter|year|hour|ago|now|to.date|\b[mqy]td\b|${anyMonth}|\b(?:mon|tue|wed|thu|fri|sat|sun)\b`,
+  String.raw`\d|day|night|noon|morning|morrow|tmr|evening|week|month|quarter|year|hour|ago|now|to.date|\b(?:[wmqy]td|wk|mo|mth|qtr|yr)s?\b|${anyMonth}|\b(?:mon|tue|wed|thu|fri|sat|sun)\b`,
   'iu',
 )
 
@@ -44,13 +46,27 @@ export function parseDays(text: string, local: Date): ParsedResult[] {
  */
 function parse(casual: Chrono, text: string, local: Date): ParsedResult[] {
   const reader = casual.clone()
-  reader.parsers.unshift(...periods, countedHours(local), ...writtenDays, betweenHours)
-  reader.refiners.unshift(daysAfterJoins, minutesAreNoDays, ownDays, hoursBesidePeriods, zonesOfHours)
-  reader.refiners.push(daysOnly, pastDays, daysBeside, bareYears, ranges)
+  reader.parsers.unshift(...weeks, ...periods, countedHours(local), ...writtenDays, betweenHours)
+  reader.refiners.unshift(unsaidDays, daysAfterJoins, minutesAreNoDays, ownDays, hoursBesidePeriods, zonesOfHours)
+  reader.refiners.push(
+    daysOnly,
+    bareMonths,
+    pastDays,
+    bareYears,
+    yearsBeside,
+    partsOfPeriods,
+    daysBeside,
+    yearsOfLists,
+    ranges,
+    toDates,
+  )
   // Noon, with the machine's own zone taken out: the library reads local fields of the date it is given.
   const noon = new Date(local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate(), 12)
-  return reader.parse(text, noon, { forwardDate: false })
+  return reader.parse(text.replaceAll(anyDash, '-'), noon, { forwardDate: false })
 }
+
+/** The library knows only some of them in some places. */
+const anyDash = /[\u2010-\u2015]/gu
 
 // The Dutch parser takes a quarter of a second for thirty numbers of days in a row.
 const maxNumbers = 12

@@ -1,9 +1,10 @@
-import type { Parser } from 'chrono-node'
-import { day, dayMs } from './calendar.ts'
+import type { Parser, ParsingContext, ParsingResult } from 'chrono-node'
+import { anyMonth, day, dayMs } from './calendar.ts'
 import { anyCount, spokenNumber } from '../words/quantities.ts'
-import { asCounted, asRelative, dateParts, todayIn } from './components.ts'
+import { asCounted, asRelative, dateParts, todayIn, withoutYear } from './components.ts'
 import { dayParser, oneDay, period } from './day-parser.ts'
 import { isComing } from './is-coming.ts'
+import { mondayOf } from './weeks.ts'
 
 const ordinals: Record<string, number> = {
   first: 1,
@@ -15,56 +16,106 @@ const ordinals: Record<string, number> = {
   '3rd': 3,
   '4th': 4,
 }
-// "7", "thirty", "twenty-one", "a couple of"
-const count = `(?:(\\d{1,3}|(?:a )?couple of|(?:${anyCount})(?:[ -](?:${anyCount}))?)\\s+)?`
-const which = '(this|last|past|previous|next|current)'
+// "7", "1,000", "thirty", "twenty-one", "a couple of"
+const number = `\\d{1,4}|\\d,\\d{3}|(?:a )?couple of|(?:${anyCount})(?:[ -](?:${anyCount}))?`
+const count = `(?:(${number})[\\s-]*)?`
+const which = '(this|last|past|previous|prior|preceding|trailing|rolling|next|current)'
 
-/** "Q2", "last quarter": one that has not begun is the one of last year. */
+const fullYear = '(?:19|20)\\d{2}'
+// "of 2025", "/2025", "'25"; behind "3Q" also "25"
+const yearAfter = `(?:[\\s/,-]*(?:of\\s+)?(?<year>${fullYear})(?!-?\\d)|\\s?['’](?<short>\\d{2})|(?<=\\d[qh])(?<glued>\\d{2}))?`
+const yearBefore = `(?:(?<before>${fullYear})[\\s/-]*)?`
+
+/** "Q2", "2025-Q2", "last quarter": one that has not begun is the one of last year. */
 const quarter = dayParser(
-  /\b(?:q([1-4])|(first|second|third|fourth|1st|2nd|3rd|4th|last|this|next|previous) quarter)(?:\s+(?:of\s+)?((?:19|20)\d{2}))?\b/iu,
+  new RegExp(
+    `(?<![\\p{L}\\p{N}])${yearBefore}(?:q(?<digit>[1-4])|(?<digit>[1-4])q|quarter (?<digit>[1-4])|(?<word>first|second|third|fourth|1st|2nd|3rd|4th|last|this|next|previous) quarter)${yearAfter}(?![\\p{L}\\p{N}])`,
+    'iu',
+  ),
   (context, match) => {
-    const [, digit, word = '', named] = match
-    const today = todayIn(context)
-    const current = Math.floor(today.getUTCMonth() / 3)
+    const { digit, word = '' } = match.groups ?? {}
+    const current = Math.floor(todayIn(context).getUTCMonth() / 3)
     const shift = { last: -1, previous: -1, this: 0, next: 1 }[word.toLowerCase()]
-    const index = shift === undefined ? Number(digit ?? ordinals[word.toLowerCase()]) - 1 : current + shift
-    const isAhead = shift === undefined && index > current && !isComing(context.text, match.index)
-    const year = named === undefined ? today.getUTCFullYear() - (isAhead ? 1 : 0) : Number(named)
-    return period(context, match, [day(year, index * 3, 1), day(year, index * 3 + 3, 0)])
+    if (shift !== undefined && yearOf(match) === null) {
+      const year = todayIn(context).getUTCFullYear()
+      return period(context, match, [day(year, (current + shift) * 3, 1), day(year, (current + shift) * 3 + 3, 0)])
+    }
+    const index = Number(digit ?? ordinals[word.toLowerCase()] ?? (word.toLowerCase() === 'last' ? 4 : 1)) - 1
+    return partOfYear(context, match, [index * 3, 3])
   },
 )
 
-/** "the first half of 2025". */
-const half = dayParser(/\b(?:h([12])|(first|second) half)(?:\s+of)?\s+((?:19|20)\d{2})\b/iu, (context, match) => {
-  const from = match[1] === '2' || match[2]?.toLowerCase() === 'second' ? 6 : 0
-  const year = Number(match[3])
-  return period(context, match, [day(year, from, 1), day(year, from + 6, 0)])
-})
+/** "the first half of 2025", "H1". */
+const half = dayParser(
+  new RegExp(
+    `(?<![\\p{L}\\p{N}])${yearBefore}(?:h(?<digit>[12])|(?<digit>[12])h(?=\\d{2}(?!\\d)|\\s(?:19|20)\\d{2})|(?<word>first|second) half(?=(?:\\s+of)?\\s+${fullYear}))${yearAfter}(?![\\p{L}\\p{N}])`,
+    'iu',
+  ),
+  (context, match) => {
+    const { digit, word = '' } = match.groups ?? {}
+    return partOfYear(context, match, [digit === '2' || word.toLowerCase() === 'second' ? 6 : 0, 6])
+  },
+)
+
+/** So many months of the year that is named, or of the last in which they have begun. */
+function partOfYear(context: ParsingContext, match: RegExpExecArray, [from, months]: [number, number]): ParsingResult {
+  const named = yearOf(match)
+  const today = todayIn(context)
+  const isAhead = from > today.getUTCMonth() && !isComing(context.text, match.index)
+  const year = named ?? today.getUTCFullYear() - (isAhead ? 1 : 0)
+  const result = period(context, match, [day(year, from, 1), day(year, from + months, 0)])
+  return named === null ? withoutYear(result) : result
+}
+
+function yearOf({ groups = {} }: RegExpExecArray): number | null {
+  const short = groups['short'] ?? groups['glued']
+  const said = groups['before'] ?? groups['year'] ?? (short === undefined ? undefined : `20${short}`)
+  return said === undefined ? null : Number(said)
+}
 
 /** "last month" is the calendar month before; "the last 7 days" are the seven that end today, "past month" too. */
 const relative = dayParser(
-  new RegExp(`\\b${which}\\s+${count}(day|week|fortnight|month|quarter|half[ -]year|year)s?\\b(?!\\s+ago)`, 'iu'),
+  new RegExp(
+    `\\b${which}\\s+(?:${count}(day|week|wk|fortnight|month|mth|mo|quarter|qtr|half[ -]year|year|yr)s?|(\\d{1,4})\\s?([dwmqy]))\\b(?!\\s+(?:ago|of\\s+(?:${anyMonth})))`,
+    'iu',
+  ),
   (context, match) => {
-    const [, word = '', counted, unit = ''] = match.map((each) => each?.toLowerCase())
+    const [, word = '', spoken, named, digits, letter] = match.map((each) => each?.toLowerCase())
+    const unit = units[named ?? letter ?? ''] ?? named ?? ''
+    const counted = spoken ?? digits
     const steps = counted === undefined ? null : numberOf(counted)
     return period(context, match, stretch(todayIn(context), word, steps ?? (isRolling(unit) ? 1 : null), unit))
   },
 )
+
+/** Units as they are shortened. */
+const units: Record<string, string> = {
+  d: 'day',
+  w: 'week',
+  wk: 'week',
+  m: 'month',
+  mth: 'month',
+  mo: 'month',
+  q: 'quarter',
+  qtr: 'quarter',
+  y: 'year',
+  yr: 'year',
+}
 
 /** Its last day, by our weeks, which begin on Monday. */
 const endOfPeriod = dayParser(
   new RegExp(`\\b(?:last\\s+day|end)\\s+of\\s+(?:the\\s+)?${which}\\s+(week|month|quarter|year)\\b`, 'iu'),
   (context, match) => {
     const [, word = '', unit = ''] = match.map((each) => each.toLowerCase())
-    const [, last] = stretch(todayIn(context), word === 'past' ? 'last' : word, null, unit)
+    const [, last] = stretch(todayIn(context), isFromToday(word) ? 'last' : word, null, unit)
     return asRelative(oneDay(context, match, last))
   },
 )
 
-const toDate = dayParser(/\b(month|quarter|year|week)[- ]to[- ]date\b|\b([mqy])td\b/iu, (context, match) => {
+const toDate = dayParser(/\b(?:this )?(month|quarter|year|week)[- ]to[- ]date\b|\b([wmqy])td\b/iu, (context, match) => {
   const [, unit, letter = ''] = match.map((each) => each?.toLowerCase())
   const today = todayIn(context)
-  return period(context, match, [startOf(today, unit ?? { m: 'month', q: 'quarter' }[letter] ?? 'year'), today])
+  return period(context, match, [startOf(today, unit ?? units[letter] ?? 'year'), today])
 })
 
 const soFar = dayParser(
@@ -79,17 +130,21 @@ const soFar = dayParser(
 export const periods: Parser[] = [quarter, half, relative, endOfPeriod, toDate, soFar]
 
 const hourMs = 3_600_000
+const minuteMs = 60_000
 
 /** "The last 24 hours" end now: at the time on the caller's clocks, not at the noon that the library counts from. */
 export function countedHours(local: Date): Parser {
-  return dayParser(new RegExp(`\\b${which}\\s+${count}hours?\\b(?!\\s+ago)`, 'iu'), (context, match) => {
-    const [, word = '', counted] = match.map((each) => each?.toLowerCase())
-    const isBack = isBackward(word)
-    const hours = counted === undefined ? 1 : numberOf(counted)
-    const away = new Date(local.getTime() + (isBack ? -1 : 1) * hours * hourMs)
-    const [from, to] = isBack ? [away, local] : [local, away]
-    return asCounted(context.createParsingResult(match.index, match[0], instantParts(from), instantParts(to)))
-  })
+  return dayParser(
+    new RegExp(`\\b${which}\\s+${count}(hours?|hrs?|h|min(?:ute)?s?)\\b(?!\\s+ago)`, 'iu'),
+    (context, match) => {
+      const [, word = '', counted, unit = ''] = match.map((each) => each?.toLowerCase())
+      const isBack = isBackward(word)
+      const steps = counted === undefined ? 1 : numberOf(counted)
+      const away = new Date(local.getTime() + (isBack ? -1 : 1) * steps * (unit.startsWith('m') ? minuteMs : hourMs))
+      const [from, to] = isBack ? [away, local] : [local, away]
+      return asCounted(context.createParsingResult(match.index, match[0], instantParts(from), instantParts(to)))
+    },
+  )
 }
 
 function instantParts(instant: Date): ReturnType<typeof dateParts> & Record<'hour' | 'minute' | 'second', number> {
@@ -98,7 +153,7 @@ function instantParts(instant: Date): ReturnType<typeof dateParts> & Record<'hou
 }
 
 function numberOf(counted: string): number {
-  return spokenNumber(counted) ?? (counted.endsWith('couple of') ? 2 : Number(counted))
+  return spokenNumber(counted) ?? (counted.endsWith('couple of') ? 2 : Number(counted.replace(',', '')))
 }
 
 /** No calendar says when a fortnight or a half year begins: it ends today. */
@@ -107,7 +162,12 @@ function isRolling(unit: string): boolean {
 }
 
 function isBackward(word: string): boolean {
-  return word === 'last' || word === 'past' || word === 'previous'
+  return word !== 'this' && word !== 'next' && word !== 'current'
+}
+
+/** "Past month", "trailing month": counted back from today, whatever the calendar calls a month. */
+function isFromToday(word: string): boolean {
+  return word === 'past' || word === 'trailing' || word === 'rolling'
 }
 
 function startOf(today: Date, unit: string): Date {
@@ -115,13 +175,12 @@ function startOf(today: Date, unit: string): Date {
   if (unit === 'year') return day(year, 0, 1)
   if (unit === 'quarter') return day(year, Math.floor(month / 3) * 3, 1)
   if (unit === 'month') return day(year, month, 1)
-  // Weeks begin on Monday.
-  return unit === 'week' ? day(year, month, today.getUTCDate() - ((today.getUTCDay() + 6) % 7)) : today
+  return unit === 'week' ? mondayOf(today) : today
 }
 
 function stretch(today: Date, word: string, counted: number | null, unit: string): [Date, Date] {
   const isBack = isBackward(word)
-  if (counted !== null || word === 'past') {
+  if (counted !== null || isFromToday(word)) {
     const steps = counted ?? 1
     return isBack
       ? [new Date(move(today, unit, -steps).getTime() + dayMs), today]

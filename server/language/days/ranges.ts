@@ -1,8 +1,8 @@
 import type { ParsingContext, ParsingResult, Refiner } from 'chrono-node'
 import { day } from './calendar.ts'
-import { firstDay, lastDay, onDay, dateParts } from './components.ts'
+import { between, firstDay, lastDay, onDay, dateParts } from './components.ts'
 
-const joining = /^\s*(?:and|to|until|till|through|thru|-|–)\s*(?:the\s+)?$/iu
+const joining = /^\s*(?:and|to|until|till|through|thru|-|–|\.{2,3})\s*(?:the\s+)?$/iu
 const opening = /\b(?:between|from)\s*(?:the\s+)?$/iu
 
 /**
@@ -14,21 +14,43 @@ export const ranges: Refiner = {
     const joined: ParsingResult[] = []
     for (const each of results) {
       const before = joined.at(-1)
-      if (before !== undefined && isRange(context.text, before, each)) joined.splice(-1, 1, join(context, before, each))
+      if (before !== undefined && isRange(context.text, before, each))
+        joined.splice(-1, 1, joinedTo(context, before, each))
       else joined.push(each)
     }
     return joined
   },
 }
 
-function isRange(text: string, before: ParsingResult, each: ParsingResult): boolean {
-  const between = text.slice(before.index + before.text.length, each.index)
-  return joining.test(between) && (!/and/i.test(between) || opening.test(text.slice(0, before.index)))
+const listing = /^\s*(?:,|&|\/|-|,?\s*\b(?:and|or|to|vs\.?|versus|until|till|through)\b)\s*(?:the\s+)?$/iu
+
+/** "Q1 and Q2 2025", "November and December 2025": the year that the last of them names is that of the others. */
+export const yearsOfLists: Refiner = {
+  refine: (context, results) => {
+    for (let at = results.length - 2; at >= 0; at -= 1) {
+      const [each, next] = [results[at], results[at + 1]]
+      if (each === undefined || next === undefined || !listing.test(between(context.text, each, next))) continue
+      if (!each.start.isDateWithUnknownYear() || !next.start.isCertain('year')) continue
+      const first = firstDay(each)
+      const away = inYearOf(next, first).getUTCFullYear() - first.getUTCFullYear()
+      for (const parts of each.end ? [each.start, each.end] : [each.start]) {
+        parts.assign('year', (parts.get('year') ?? 0) + away)
+      }
+    }
+    return results
+  },
 }
 
-function join(context: ParsingContext, before: ParsingResult, each: ParsingResult): ParsingResult {
+function isRange(text: string, before: ParsingResult, each: ParsingResult): boolean {
+  const join = between(text, before, each)
+  // An interval as ISO writes it.
+  if (join === '/') return [before, each].every(({ text: said }) => /^\d{4}-\d{2}-\d{2}$/.test(said))
+  return joining.test(join) && (!/and/i.test(join) || opening.test(text.slice(0, before.index)))
+}
+
+function joinedTo(context: ParsingContext, before: ParsingResult, each: ParsingResult): ParsingResult {
   const first = before.start.isDateWithUnknownYear() ? inYearOf(each, firstDay(before)) : firstDay(before)
-  // Who names the later day first means the same days.
+  // Days named in reverse order mean the same days.
   const [from, to] = first > lastDay(each) ? [firstDay(each), lastDay(before)] : [first, lastDay(each)]
   return context.createParsingResult(
     before.index,

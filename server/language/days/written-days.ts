@@ -1,7 +1,7 @@
 import type { Parser } from 'chrono-node'
 import { anyMonth, day, iso, monthNames } from './calendar.ts'
-import { asDayFirst, todayIn, unreal } from './components.ts'
-import { dayParser, oneDay } from './day-parser.ts'
+import { asDayFirst, dateParts, todayIn, unreal } from './components.ts'
+import { dayParser, oneDay, period } from './day-parser.ts'
 import { isComing } from './is-coming.ts'
 
 const isoDay = dayParser(/(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)/u, (context, match) => {
@@ -10,7 +10,7 @@ const isoDay = dayParser(/(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)/u, (context, matc
   return context.createParsingResult(match.index, match[0], unreal(context, match[0], on))
 })
 
-const isoMonth = dayParser(/(?<![\d-])((?:19|20)\d{2})-(0[1-9]|1[0-2])(?![\d-])/u, (context, match) =>
+const isoMonth = dayParser(/(?<![\d/-])((?:19|20)\d{2})[/-](0[1-9]|1[0-2])(?![\d/-])/u, (context, match) =>
   context.createParsingResult(
     match.index,
     match[0],
@@ -20,7 +20,7 @@ const isoMonth = dayParser(/(?<![\d-])((?:19|20)\d{2})-(0[1-9]|1[0-2])(?![\d-])/
 
 /** Days are first between dots everywhere. */
 const dottedDay = dayFirst(
-  /(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.\s?((?:19|20)\d{2})(?!\d)/u,
+  /(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.\s?((?:19|20)?\d{2})(?![\d.])/u,
   (_text, match) => Number(match[2]) <= 12,
 )
 
@@ -35,12 +35,22 @@ const slashedDay = dayFirst(slashed, (text) =>
 function dayFirst(pattern: RegExp, isDayFirst: (text: string, match: RegExpExecArray) => boolean): Parser {
   return dayParser(pattern, (context, match) => {
     if (!isDayFirst(context.text, match)) return null
-    const [, date, month, year] = match.map(Number)
-    const on = day(year ?? 0, (month ?? 0) - 1, date ?? 0)
+    const [, date, month, written = 0] = match.map(Number)
+    const year = written < 100 ? 2000 + written : written
+    const on = day(year, (month ?? 0) - 1, date ?? 0)
     if (on.getUTCDate() === date && on.getUTCMonth() + 1 === month) return asDayFirst(oneDay(context, match, on))
     return context.createParsingResult(match.index, match[0], unreal(context, match[0], on))
   })
 }
+
+/** "2025-2026": all days of both. */
+const years = dayParser(
+  /(?<![\p{L}\p{N}$€£.,/-])((?:19|20)\d{2})\s?-\s?((?:19|20)\d{2})(?![\p{L}\p{N}%]|[.,/-]\d)/u,
+  (context, match) => {
+    const [, first = 0, last = 0] = match.map(Number)
+    return first < last ? period(context, match, [day(first, 0, 1), day(last, 11, 31)]) : null
+  },
+)
 
 const monthWord = `(?<month>${anyMonth})[a-z]{0,6}\\.?`
 const leapYear = 2024
@@ -62,9 +72,52 @@ const unrealDays = [
   ),
 )
 
+const dayOf = (name: string): string => `(?:the\\s+)?(?<${name}>[0-2]?\\d|3[01])(?:st|nd|rd|th)?`
+const joinOfDays = '\\s*(?:-|\\b(?:up\\s+)?to(?:\\s+and\\s+including)?\\b|\\b(?:until|till|through|thru)\\b)\\s*'
+const monthOf = (name: string): string => `(?:of\\s+)?(?<${name}>${anyMonth})[a-z]{0,6}\\.?`
+
+/** "the 15th to the 22nd of December 2026", "10 May to 9 June 2026", which the library reads as hours and lone days. */
+const daysOfMonths = dayParser(
+  new RegExp(
+    `(?<![\\p{L}\\p{N}.,/:-])${dayOf('from')}(?:\\s+${monthOf('begun')})?(?:,?\\s+(?<early>(?:19|20)\\d{2}))?${joinOfDays}${dayOf('to')}\\s+${monthOf('month')}(?:,?\\s+(?:of\\s+)?(?<year>(?:19|20)\\d{2}))?(?![\\p{L}\\p{N}])`,
+    'iu',
+  ),
+  (context, match) => {
+    const { from, to, begun, month = '', early, year } = match.groups ?? {}
+    const [last, first] = [month, begun ?? month].map((name) => monthNames.indexOf(name.toLowerCase()))
+    if (first === undefined || last === undefined) return null
+    const today = todayIn(context)
+    const on = (inYear: number): [Date, Date] => {
+      const before = early === undefined ? inYear - (first > last ? 1 : 0) : Number(early)
+      return [day(before, first, Number(from)), day(inYear, last, Number(to))]
+    }
+    const [guess] = on(today.getUTCFullYear())
+    const isAhead = year === undefined && guess > today && !isComing(context.text, match.index)
+    const [begin, end] = on(Number(year ?? today.getUTCFullYear()) - (isAhead ? 1 : 0))
+    if (begin.getUTCDate() !== Number(from) || end.getUTCDate() !== Number(to) || begin >= end) return null
+    const parts = [begin, end].map((each) => context.createParsingComponents(dateParts(each)))
+    return asDayFirst(context.createParsingResult(match.index, match[0], parts[0], parts[1]))
+  },
+)
+
+/** "1.9.-30.9.2026" */
+const dottedDays = dayParser(
+  /(?<![\d.])(?<from>\d{1,2})\.(?<begun>\d{1,2})\.\s?-\s?(?<to>\d{1,2})\.(?<month>\d{1,2})\.(?<year>(?:19|20)\d{2})(?![\d.])/u,
+  (context, match) => {
+    const { from, begun, to, month, year } = match.groups ?? {}
+    const [begin, end] = [
+      day(Number(year), Number(begun) - 1, Number(from)),
+      day(Number(year), Number(month) - 1, Number(to)),
+    ]
+    const isReal = begin.getUTCDate() === Number(from) && end.getUTCDate() === Number(to)
+    if (!isReal || begin >= end) return null
+    return asDayFirst(context.createParsingResult(match.index, match[0], dateParts(begin), dateParts(end)))
+  },
+)
+
 /** "on the 20th": the last one that was, or the next one where the words look ahead. */
 const dayOfMonth = dayParser(
-  /\b(?:on|since|until|till|before|after|by|from)\s+the\s+(?<said>(?<date>[12]?\d|3[01])(?:st|nd|rd|th))(?=\s*(?:$|[?.!,;)]|of (?:this|the) month\b|(?:to|until|till|and) the \d))/iu,
+  /\b(?:on|since|until|till|before|after|by|from)\s+the\s+(?<said>(?<date>[12]?\d|3[01])(?:st|nd|rd|th)(?:\s+of (?:this|the) month\b)?)(?=\s*(?:$|[?.!,;)]|(?:to|until|till|and) the \d))/iu,
   (context, match) => {
     const { said = '', date = '' } = match.groups ?? {}
     const index = match.index + match[0].length - said.length
@@ -77,4 +130,14 @@ const dayOfMonth = dayParser(
   },
 )
 
-export const writtenDays: Parser[] = [isoDay, isoMonth, dottedDay, slashedDay, ...unrealDays, dayOfMonth]
+export const writtenDays: Parser[] = [
+  daysOfMonths,
+  dottedDays,
+  isoDay,
+  isoMonth,
+  dottedDay,
+  slashedDay,
+  years,
+  ...unrealDays,
+  dayOfMonth,
+]

@@ -5,7 +5,7 @@ export type Quantity = {
   start: number
   end: number
   value: number
-  /** What it counts, where that is said inside it: "an hour and a half". */
+  /** Unit, where it is said inside the quantity: "an hour and a half". */
   unit: Unit | null
 }
 
@@ -49,7 +49,7 @@ export function recogniseQuantities(
     const [first, last] = [tokens[at], read === null ? undefined : tokens[read.next - 1]]
     if (read === null || first === undefined || last === undefined) continue
     const { value, unit, next } = read
-    // What is no more than its digits has been read already.
+    // Plain digits have been read already.
     if (next - at > 1 || first.digits === null) found.push({ start: first.start, end: last.end, value, unit })
     at = next - 1
   }
@@ -200,6 +200,8 @@ function fraction(tokens: Token[], from: number): Parsed | null {
 }
 
 const measuring = /^(?:than|over|under|below|above|within|least|most|exceeding|beyond)$/
+const endOfBound = /^(?:more|less|longer|over|under|older|worse)$/
+const isLate = /^(?:late|overdue|old|long|ago|past)$/
 const lasting = /^(?:by|for|after)$/
 
 /** "More than a week", "a week or more": elsewhere an "a" counts nothing. */
@@ -207,7 +209,8 @@ function single(tokens: Token[], at: number): Parsed | null {
   const unit = unitOf(wordAt(tokens, at + 1))
   if (!isArticle(wordAt(tokens, at)) || unit === null) return null
   const [before, joined, after] = [at - 1, at + 2, at + 3].map((place) => wordAt(tokens, place))
-  const isBound = joined === 'or' && /^(?:more|less|longer|over|under|older)$/.test(after ?? '')
+  const isBound =
+    joined === 'or' ? endOfBound.test(after ?? '') : isLate.test(joined ?? '') && wordAt(tokens, at + 3) === 'or'
   const isTime = unit.dimension === 'time' || unit.dimension === 'calendar'
   const isCounted = isBound || measuring.test(before ?? '') || (isTime && lasting.test(before ?? ''))
   return isCounted ? { value: 1, next: at + 1 } : null

@@ -17,7 +17,7 @@ const calendar = (
   'january february march april may june july august september october november december monday tuesday wednesday ' +
   'thursday friday saturday sunday'
 ).split(' ')
-/** What people ask with in every project; a month that is not understood would make a whole year of it. */
+/** Words that people ask with in every project; a month that is not understood would make a whole year of it. */
 const everyday = (
   'today tomorrow yesterday week weeks month months monthly quarter quarterly year years yearly ' +
   'daily weekly many much what which where when show list find give number count total average highest lowest biggest ' +

@@ -29,6 +29,18 @@ export function stem(word: string): string {
   return word.endsWith('s') ? word.slice(0, -1) : word
 }
 
+const minRoot = 4
+
+/**
+ * Beginning that words of one root share: "consent", "consented", "skippable" and "skip"; itself where so little is
+ * left that it could be of any other.
+ */
+export function rootOf(word: string): string {
+  const bare = stem(word).replace(/(?:able|ible|ing|ed|ly)$/u, '')
+  const single = bare.replace(/([bdfgklmnprt])\1$/u, '$1').replace(/e$/u, '')
+  return single.length < minRoot ? stem(word) : single
+}
+
 const functionWords = new Set(
   (
     'a an the of in on at to for from by with and or is are was were be been am do does did has have had i me my we us ' +

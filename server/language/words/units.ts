@@ -1,13 +1,14 @@
-/** What a number counts. Units of one dimension are told into each other by their sizes; money never is. */
+/** Unit of a number. Units of one dimension convert by their sizes; money never does. */
 export type Unit = { name: string; dimension: string; size: number }
 
 const table: Record<string, Array<[size: number, words: string]>> = {
   time: [
     [0.001, 'ms msec millisecond milliseconds'],
-    [1, 'seconds sec secs'],
+    [1, 'seconds sec secs s'],
     [60, 'minute minutes mins'],
     [3_600, 'hour hours hr hrs h'],
-    [86_400, 'day days'],
+    [86_400, 'day days d'],
+    [86_400, 'night nights'],
     [604_800, 'week weeks'],
     [1_209_600, 'fortnight fortnights'],
   ],
@@ -65,6 +66,12 @@ const table: Record<string, Array<[size: number, words: string]>> = {
     [1_000_000, 'tb terabyte terabytes'],
     [1_000_000_000, 'pb petabyte petabytes'],
   ],
+  pressure: [
+    [0.001, 'mbar millibar millibars hpa'],
+    [0.01, 'kpa'],
+    [0.0689475729, 'psi'],
+    [1, 'bar bars'],
+  ],
   share: [[1, '% percent pct percentage']],
   // A rate is nothing that a question knows.
   euro: [[1, '€ eur euro euros']],
@@ -82,15 +89,19 @@ for (const [dimension, sizes] of Object.entries(table)) {
   }
 }
 
-/** Units that are written right behind the digits: "50kg". */
-export const gluedUnits = 'kgs?|mg|lbs?|oz|km|cm|mm|ft|[mch]l|[kmgt]wh|[kg]w|[kgtp]b|ms|mins?|hrs?|h'
+/** Units that are written right behind the digits: "50kg"; and the sign of "2.5x". */
+export const gluedUnits = 'kgs?|mg|lbs?|oz|km|cm|mm|ft|[mch]l|[kmgt]wh|[kg]w|[kgtp]b|ms|mins?|hrs?|[hsdx]'
 
 // `year` holds the number of a year and `meter_id` that of a meter; `years` and `meters` count them.
 const counting = /^(?:[a-z]{3,}s|percent|percentage|euro|(?!day)[a-z]{1,3})$/
+const inThousands = /\bthousands?\s+(?:of\s+)?([a-z€$£]+)/iu
 const inUnits = /\bin ([a-z%€$£]+)/iu
 
-/** What a slot counts, by its name, its title, or what its description says behind "in" or as its only unit. */
+/** Unit of a slot, by its name, its title, or what its description says behind "in" or as its only unit. */
 export function unitNamed(names: string, description: string): Unit | null {
+  const scaled = inThousands.exec(description)?.[1]?.toLowerCase()
+  const thousand = scaled === undefined ? undefined : units.get(scaled)
+  if (thousand !== undefined) return { ...thousand, name: `thousand ${thousand.name}`, size: 1_000 * thousand.size }
   for (const word of [...names.split(' '), inUnits.exec(description)?.[1]?.toLowerCase() ?? '']) {
     const unit = units.get(word)
     if (unit !== undefined && counting.test(word)) return unit
@@ -100,7 +111,7 @@ export function unitNamed(names: string, description: string): Unit | null {
   return others.length === 0 ? (only ?? null) : null
 }
 
-/** What a word counts in; null where it is no unit. */
+/** Unit that a word names; null where it names none. */
 export function unitOf(word: string): Unit | null {
   return units.get(word) ?? null
 }
@@ -112,7 +123,7 @@ export function isUnit(word: string): boolean {
 /** The number as another unit counts it; null where there is no such number. */
 export function convertUnit(value: number, from: Unit, to: Unit): number | null {
   if (from.dimension !== to.dimension) return null
-  // What only rounding made is cut.
+  // Digits that only rounding made are cut.
   return from.size === to.size ? value : Number(((value * from.size) / to.size).toPrecision(12))
 }
 

@@ -1,22 +1,21 @@
-import { createFairQueue } from '../../fair-queue.ts'
-import { createShares, type Holder } from '../../fair-share.ts'
+import { openGate, type Holder, type Release } from '../../flow/index.ts'
 import { Failure } from '../../failure.ts'
 
 /**
- * Lets questions in as long as those inside are expected to be read in time; refuses the rest at once. Who holds much
- * of the room is refused before who holds little, and those inside are read in turns.
+ * Admits questions while those inside are expected to be read in time, and refuses the rest at once. A holder of much
+ * of the room is refused before one of little, and questions inside are read in turns.
  */
 export type QuestionAdmission = {
-  /** Counts a question from its arrival until it calls back, or refuses it. */
-  enter(asker: Holder): () => void
-  /** Reads a question in its asker's turn; how often one is done is what the next ones expect. */
+  /** Counts a question from its arrival until it is released, or refuses it. */
+  enter(asker: Holder): Release
+  /** Reads a question in its asker's turn. The pace of reading sets how many are admitted. */
   timed<Value>(asker: Holder, work: () => Promise<Value>): Promise<Value>
 }
 
-// Before the first ones tell. Then how often one is done, the last ones counting most.
+/** The pace before the first questions are read; then a moving average, in which the newest has this share. */
 const usualMs = 8
 const newestShare = 0.1
-// So few are always let in: one slow question must not shut the door behind itself.
+/** Always admitted: one slow question must not keep all others out. */
 const alwaysInside = 8
 /** Enough that the encoder always has the next one, few enough that a turn comes soon. */
 const readAtOnce = 8
@@ -34,57 +33,38 @@ export function openAdmission({
   readers,
   clockMs = () => performance.now(),
 }: AdmissionOptions): QuestionAdmission {
-  const inside = createShares()
-  const waiting = createFairQueue<() => void>()
-  let reading = 0
   let eachMs = usualMs
+  const inside = openGate({ room: () => Math.max(alwaysInside, Math.floor(waitMs / eachMs) + 1), isShared: true })
+  const turns = openGate({ room: readAtOnce })
+  let reading = 0
   /** When the last one was done, and how many have been read at once since then. */
   let sinceMs = 0
   let atOnce = 0
 
-  function hasRoom(asker: Holder): boolean {
-    return inside.mayHoldMore(asker, Math.max(alwaysInside, Math.floor(waitMs / eachMs) + 1))
-  }
-
-  async function turn({ projectId, keyId }: Holder): Promise<void> {
-    if (reading < readAtOnce) {
-      // After a rest the time without questions says nothing.
-      if (reading === 0) sinceMs = clockMs()
-      reading += 1
-      atOnce = Math.max(atOnce, reading)
-      return
+  async function read<Value>(work: () => Promise<Value>): Promise<Value> {
+    // Time without questions is not part of the pace.
+    if (reading === 0) sinceMs = clockMs()
+    reading += 1
+    atOnce = Math.max(atOnce, reading)
+    try {
+      return await work()
+    } finally {
+      const nowMs = clockMs()
+      // One question alone leaves readers idle that a crowd would keep busy: it tells how long one takes, not the pace.
+      const paceMs = ((nowMs - sinceMs) * Math.min(atOnce, readers)) / readers
+      eachMs += newestShare * (paceMs - eachMs)
+      sinceMs = nowMs
+      reading -= 1
+      atOnce = reading
     }
-    await new Promise<void>((resolve) => {
-      waiting.push([projectId, keyId], resolve)
-    })
   }
 
   return {
     enter(asker) {
-      if (!hasRoom(asker)) throw new Failure('overloaded', { retryAfterSeconds: 1 })
-      inside.add(asker, 1)
-      let isInside = true
-      return () => {
-        if (isInside) inside.add(asker, -1)
-        isInside = false
-      }
+      const leave = inside.tryEnter(asker)
+      if (leave === undefined) throw new Failure('overloaded', { retryAfterSeconds: 1 })
+      return leave
     },
-    async timed(asker, work) {
-      await turn(asker)
-      try {
-        return await work()
-      } finally {
-        const nowMs = clockMs()
-        // One that is alone leaves readers idle that a crowd would keep busy: it says how long one takes, not how often.
-        const paceMs = ((nowMs - sinceMs) * Math.min(atOnce, readers)) / readers
-        eachMs += newestShare * (paceMs - eachMs)
-        sinceMs = nowMs
-        // The place goes to the next one itself: who comes in this moment does not slip in before.
-        const next = waiting.take()
-        if (next === undefined) reading -= 1
-        else next()
-        atOnce = reading
-      }
-    },
+    timed: (asker, work) => turns.run(asker, () => read(work)),
   }
 }

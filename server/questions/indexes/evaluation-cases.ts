@@ -1,20 +1,12 @@
+import type { Value } from '../../../api/wire-codec.ts'
+import type { evaluation } from '../../../api/questions.ts'
 import { fixedLimits } from '../../../api/limits.ts'
 import { isDeepStrictEqual } from 'node:util'
 import type { Database, EvaluationResult } from '../../store/index.ts'
 import { route, type ProjectIndex } from '../../router/index.ts'
 
-/** What a question must be routed to. */
-export type EvaluationCase = {
-  id: string
-  question: string
-  /** Null: it must be refused. */
-  expectedQuery: string | null
-  /** Null: any values. */
-  expectedParameters: Record<string, unknown> | null
-  source: 'written' | 'confirmed' | 'missed' | 'reported'
-  createdAt: Date
-  createdBy: string
-}
+/** A question and the query that must answer it. */
+export type EvaluationCase = Value<typeof evaluation>
 
 export async function readCases(store: Pick<Database, 'db'>, projectId: string): Promise<EvaluationCase[]> {
   const rows = await store.db
@@ -71,7 +63,7 @@ export async function evaluate(
   return results
 }
 
-/** What an index makes of a question; null answers nothing. */
+/** The routing of a question by an index; null answers nothing. */
 export async function answerOf(
   index: ProjectIndex | null,
   question: string,
@@ -84,7 +76,7 @@ export async function answerOf(
   return { outcome, query: routing.explanation.candidates[0]?.name ?? null, parameters: {} }
 }
 
-/** What a case says of slots must be so; of others it says nothing. */
+/** Slots that a case names must have its values; of others it says nothing. */
 function agrees(expected: Record<string, unknown> | null, got: Record<string, unknown>): boolean {
   return Object.entries(expected ?? {}).every(([name, value]) => isDeepStrictEqual(got[name] ?? null, value))
 }

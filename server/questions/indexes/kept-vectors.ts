@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Observe } from '../../observe.ts'
-import { upTo } from '../../flow/up-to.ts'
+import { upTo } from '../../flow/index.ts'
 import type { Database } from '../../store/index.ts'
 import type { Encoder } from '../../router/index.ts'
 

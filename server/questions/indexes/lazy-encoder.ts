@@ -9,12 +9,14 @@ export type LazyEncoder = {
   close(): Promise<void>
 }
 
-type LazyOptions = {
+export type EncoderOptions = {
   modelDir: string
   readerDir: string
+  /** Where it is not the usual one: apps may share its processes. */
   openEncoder: typeof openEncoder | undefined
   threads: number
   queueLength: number
+  /** How long nobody asks until the encoder's processes are ended; 0: never. */
   restAfterMs: number
   store: Pick<Database, 'db'>
   observe: Observe
@@ -37,7 +39,7 @@ export function lazyEncoder({
   store,
   observe,
   now,
-}: LazyOptions): LazyEncoder {
+}: EncoderOptions): LazyEncoder {
   let opening: Promise<Opened> | undefined
   let opened: Opened | undefined
   let failure: { error: unknown; atMs: number } | undefined

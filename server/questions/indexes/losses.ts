@@ -11,7 +11,7 @@ type Parts = {
   index(place: QuestionPlace): Promise<ProjectIndex>
 }
 
-/** What it is known by best comes first; the rest would tell no more. */
+/** The best-known texts come first; the rest would tell no more. */
 const maxAsked = 200
 const maxShown = 50
 

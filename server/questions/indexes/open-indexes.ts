@@ -1,36 +1,34 @@
 import { createHash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { LRUCache } from 'lru-cache'
-import { dataChanged, type DatasourceDirectory } from '../../data/index.ts'
+import { dataChanged, type Catalogs, type DatasourceDirectory } from '../../data/index.ts'
 import { Failure } from '../../failure.ts'
-import { within } from '../../flow/index.ts'
-import type { Observe } from '../../observe.ts'
+import { openGate, within } from '../../flow/index.ts'
+import type { QueryEngine } from '../../engine/index.ts'
 import type { DeployGate, Deployments } from '../../queries/index.ts'
 import type { Database } from '../../store/index.ts'
-import { lazyEncoder, type LazyEncoder } from './lazy-encoder.ts'
+import { lazyEncoder, type EncoderOptions, type LazyEncoder } from './lazy-encoder.ts'
 import { findLosses } from './losses.ts'
 import { findRegressions, keepResults } from './regressions.ts'
-import { questionsChanged, readProject, type QuestionPlace, type Supposed } from './snapshot.ts'
-import { openTurns } from './turns.ts'
+import { questionsChanged, readProject, type AskedQuery, type QuestionPlace, type Supposed } from './snapshot.ts'
 import { openAdmission, type QuestionAdmission } from './admission.ts'
 import {
   buildIndex,
   patchIndex,
-  type openEncoder,
   type ProjectIndex,
   type RoutableProject,
   type RoutableQuery,
 } from '../../router/index.ts'
 
 /** An index for each place that is asked, kept fresh behind the questions. */
-export type Router = DeployGate & {
+export type QuestionIndexes = DeployGate & {
   /** The newest index of a place. Waits for the first one, no longer than the limit; a later one takes its place unseen. */
   index(place: QuestionPlace, fresh?: 'fresh' | 'judging'): Promise<ProjectIndex>
   /** As it would be with queries changed, and others gone. Built for the occasion. */
-  trial(place: QuestionPlace, changed: RoutableQuery[], removed?: string[]): Promise<ProjectIndex>
+  trial(place: QuestionPlace, changed: AskedQuery[], removed?: string[]): Promise<ProjectIndex>
   /** Builds what is asked of a project anew, and waits for it: what was changed holds from now on. */
   renew(projectId: string): Promise<void>
-  /** Who comes to ask passes here first, and is refused at once where too many are being read. */
+  /** Callers who ask pass here first, and are refused at once where too many questions are being read. */
   admission: QuestionAdmission
   /** Vectors of texts, for whoever compares questions with each other. */
   encode(texts: string[]): Promise<Float32Array[]>
@@ -40,15 +38,7 @@ export type Router = DeployGate & {
   close(): Promise<void>
 }
 
-export type RouterOptions = {
-  modelDir: string
-  readerDir: string
-  /** Where it is not the usual one: apps may share its processes. */
-  openEncoder: typeof openEncoder | undefined
-  threads: number
-  queueLength: number
-  /** How long nobody asks until the encoder's processes are ended; 0: never. */
-  restAfterMs: number
+export type QuestionIndexesOptions = EncoderOptions & {
   /** Longest expected wait of a question for its turn. */
   questionWaitMs: number
   /** Longest wait of a question for its first index. */
@@ -57,17 +47,17 @@ export type RouterOptions = {
   store: Database
   datasources: DatasourceDirectory
   deployments: Deployments
-  observe: Observe
-  now: () => number
+  catalogs: Catalogs
+  engine: Pick<QueryEngine, 'comparisons'>
 }
 
 type Entry = {
   place: QuestionPlace
   index: ProjectIndex | null
   fingerprint: string
-  /** Of the values of its slots. */
+  /** Hash of the values of its slots. */
   valuesPrint: string
-  /** What of it was only patched since it was built as a whole. */
+  /** Whether it was patched since it was built as a whole. */
   isPatched: boolean
   /** It is to be built as a whole, whether anything changed or not. */
   wantsWhole: boolean
@@ -86,32 +76,32 @@ const wholeAfterMs = 2_000
 const trialMs = 60_000
 const maxTrials = 2
 
-/** What nobody asked for so long is built again when somebody does. */
+/** An index that nobody asked for so long is built again when somebody does. */
 const idleMs = 600_000
 const settleMs = 15_000
 /** Few, so that questions asked meanwhile find a nearly empty queue. */
 const textsAtOnce = 8
 /** More at once would only make each wait longer. */
 const buildsAtOnce = 2
-/** What the texts of a query that nobody has read yet may take. */
+/** Longest time for the texts of a query that are not encoded yet. */
 const perQueryMs = 100
 /** Builds for an occasion beyond so many that wait already are refused. */
 const maxWaiting = 64
 
 // Over 70 lines: what it returns shares the entries, the trials and the turns.
-export async function openRouter(options: RouterOptions): Promise<Router> {
-  const { store, datasources, deployments, observe, now } = options
+export async function openQuestionIndexes(options: QuestionIndexesOptions): Promise<QuestionIndexes> {
+  const { store, deployments, observe, now } = options
   const entries = new LRUCache<string, Entry>({ maxSize: options.maxBytes })
   const trials = new LRUCache<string, Built>({ max: maxTrials, ttl: trialMs, ttlAutopurge: true })
   const encoder = lazyEncoder(options)
-  const turns = openTurns(buildsAtOnce)
+  const builds = openGate({ room: buildsAtOnce, late: beingRead })
   let closed = false
 
   async function build(
     place: QuestionPlace,
     { supposed, before }: { supposed?: Supposed; before?: Entry },
   ): Promise<Built | null> {
-    const project = await readProject({ store, datasources, deployments }, place, supposed)
+    const project = await readProject(options, place, supposed)
     const valuesPrint = hashOf(project.values)
     const fingerprint = hashOf({ ...project, values: valuesPrint, queries: project.queries.map(printOf) })
     const isWhole = before?.wantsWhole === true
@@ -136,15 +126,16 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
 
   function refresh(entry: Entry): Promise<void> {
     if (!entry.stale && entry.building === null) return Promise.resolve()
-    entry.building ??= turns
-      .repeat(
-        () => entry.stale && !closed,
-        () => rebuild(entry),
-      )
-      .finally(() => {
-        entry.building = null
-      })
+    entry.building ??= untilFresh(entry).finally(() => {
+      entry.building = null
+    })
     return entry.building
+  }
+
+  /** Each build in a turn of its own: an index that is never fresh lets others in between. */
+  async function untilFresh(entry: Entry): Promise<void> {
+    const isWanted = (): boolean => entry.stale && !closed
+    while (isWanted()) await builds.run([entry.place.projectId], () => rebuild(entry))
   }
 
   async function rebuild(entry: Entry): Promise<void> {
@@ -227,7 +218,7 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
     () => undefined,
   )
 
-  const router: Omit<Router, 'regressions' | 'losses' | 'keepResults'> = {
+  const indexes: Omit<QuestionIndexes, 'regressions' | 'losses' | 'keepResults'> = {
     async index(place, fresh) {
       const entry = entryOf(place)
       entry.usedAtMs = now()
@@ -235,24 +226,23 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
         if (entry.stale && entry.building === null) renew(entry)
         return entry.index
       }
-      // Whoever judges a release would rather wait than not know.
+      // Judging a release waits rather than not know.
       const patience = fresh === 'judging' ? 3 : 1
       await awaited(refresh(entry), options.waitMs * patience)
       if (entry.index === null) throw new Failure('overloaded', { retryAfterSeconds: 1 })
       return entry.index
     },
     async trial(place, changed, removed = []) {
-      if (turns.waiting() >= maxWaiting) throw new Failure('overloaded', { retryAfterSeconds: 5 })
+      if (builds.waiting() >= maxWaiting) throw new Failure('overloaded', { retryAfterSeconds: 5 })
       const before = entries.peek(keyOf(place))
-      let isAwaited = true
-      const work = turns.take(async () => {
-        // Who has stopped waiting must not make the others wait.
-        if (!isAwaited || closed) throw new Failure('overloaded', { retryAfterSeconds: 5 })
+      const waitMs = options.waitMs * 3 + changed.length * perQueryMs
+      const work = async (): Promise<Built | null> => {
+        if (closed) throw new Failure('overloaded', { retryAfterSeconds: 5 })
         const known = before !== undefined && { before: { ...before, fingerprint: '', wantsWhole: false } }
         return build(place, { supposed: { changed, removed }, ...known })
-      })
-      const limitMs = options.waitMs * 3 + changed.length * perQueryMs
-      const built = await awaited(work, limitMs).finally(() => (isAwaited = false))
+      }
+      // A trial that nobody waits for any more leaves the queue.
+      const built = await awaited(builds.run([place.projectId], work, { waitMs }), waitMs)
       if (built === null) throw new Failure('internal_error')
       trials.set(keyOf(place), built)
       return built.index
@@ -297,9 +287,9 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
     },
   }
   return {
-    ...router,
-    regressions: (input) => findRegressions({ ...router, store, deployments, now }, input),
-    losses: (input) => findLosses({ ...router, store, deployments, now }, input),
+    ...indexes,
+    regressions: (input) => findRegressions({ ...indexes, store, deployments, now }, input),
+    losses: (input) => findLosses({ ...indexes, store, deployments, now }, input),
     keepResults: (place, results) => keepResults(store, place, results),
   }
 }
@@ -337,11 +327,13 @@ function sizeOf({ texts, queries, encoder }: ProjectIndex, project: RoutableProj
 }
 
 /** Waits for an index that is being built. */
+const beingRead = {
+  message: 'The questions of this project are being read. Try again in a moment.',
+  retryAfterSeconds: 2,
+}
+
 function awaited<Value>(work: Promise<Value>, limitMs: number): Promise<Value> {
   return within(limitMs, work, () => {
-    throw new Failure('overloaded', {
-      message: 'The questions of this project are being read. Try again in a moment.',
-      retryAfterSeconds: 2,
-    })
+    throw new Failure('overloaded', beingRead)
   })
 }

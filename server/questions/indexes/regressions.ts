@@ -1,6 +1,6 @@
-import { routable, type QuestionPlace } from './snapshot.ts'
+import { routable, type AskedQuery, type QuestionPlace } from './snapshot.ts'
 import { evaluate, readFirmCases, type EvaluationCase } from './evaluation-cases.ts'
-import { reaskExamples, type ProjectIndex, type RoutableQuery } from '../../router/index.ts'
+import { reaskExamples, type ProjectIndex } from '../../router/index.ts'
 import { newId } from '../../ids.ts'
 import type { Deployments, EvaluatedPlace, GatedChange, Regression, RoutingReport } from '../../queries/index.ts'
 import type { Database, EvaluationResult } from '../../store/index.ts'
@@ -10,7 +10,7 @@ type Parts = {
   deployments: Pick<Deployments, 'list'>
   now: () => number
   index(place: QuestionPlace, fresh?: 'fresh' | 'judging'): Promise<ProjectIndex>
-  trial(place: QuestionPlace, changed: RoutableQuery[], removed: string[]): Promise<ProjectIndex>
+  trial(place: QuestionPlace, changed: AskedQuery[], removed: string[]): Promise<ProjectIndex>
 }
 
 const maxShown = 50

@@ -1,7 +1,17 @@
+import { defaultMinConfidence } from '../../../api/questions.ts'
 import { fixedLimits } from '../../../api/limits.ts'
 import type { SlotsSchema } from '../../../api/slots.ts'
-import { readColumnValues, type DatasourceDirectory } from '../../data/index.ts'
-import type { Deployments, LiveVersion, ReleaseTrial } from '../../queries/index.ts'
+import { readColumnValues, type Catalogs, type DatasourceDirectory } from '../../data/index.ts'
+import type { QueryEngine } from '../../engine/index.ts'
+import {
+  readBounds,
+  readNeeded,
+  type Deployments,
+  type LiveVersion,
+  type ReleaseTrial,
+  type SlotBound,
+} from '../../queries/index.ts'
+import { readFirmCases } from './evaluation-cases.ts'
 import type { Database, QueryExample } from '../../store/index.ts'
 import { spoken, type CounterExample, type RoutableProject, type RoutableQuery } from '../../router/index.ts'
 
@@ -23,12 +33,17 @@ export type Parts = {
   store: Pick<Database, 'db'>
   datasources: DatasourceDirectory
   deployments: Pick<Deployments, 'list'>
+  catalogs: Pick<Catalogs, 'get'>
+  engine: Pick<QueryEngine, 'comparisons'>
 }
 
-/** As a place would be with some queries deployed and others not. */
-export type Supposed = { changed: RoutableQuery[]; removed: string[] }
+/** A query with its SQL, which says how its slots bound periods. */
+export type AskedQuery = RoutableQuery & { sql: string }
 
-/** What can be asked in a place now, or as it is supposed to be. */
+/** As a place would be with some queries deployed and others not. */
+export type Supposed = { changed: AskedQuery[]; removed: string[] }
+
+/** The queries that can be asked in a place now, or as it is supposed to be. */
 export async function readProject(
   parts: Parts,
   { projectId, environment, only, release = null }: QuestionPlace,
@@ -49,7 +64,14 @@ export async function readProject(
     .executeTakeFirst()
   const values = await readColumnValues(parts, projectId, valueColumns(queries))
   const counterExamples = await readCounterExamples(parts.store, projectId)
-  return { queries, values, leastConfidence: settings?.minConfidence ?? 0, counterExamples }
+  const cases = await readFirmCases(parts.store, projectId)
+  return {
+    queries: await withBounds(parts, projectId, queries),
+    values,
+    leastConfidence: settings?.minConfidence ?? defaultMinConfidence,
+    counterExamples,
+    cases: cases.map(({ question, expectedQuery }) => ({ question, query: expectedQuery })),
+  }
 }
 
 /** The version of a query that answers where a release is tried out; undefined where it is not, or no longer. */
@@ -57,7 +79,7 @@ function triedVersion(trial: ReleaseTrial | null, { name, release }: { name: str
   return release !== null && trial?.releaseId === release ? trial.versions.get(name) : undefined
 }
 
-/** What the router heeds: reports that were confirmed, oldest first. */
+/** Counter-examples for the router: reports that were confirmed, oldest first. */
 async function readCounterExamples({ db }: Parts['store'], projectId: string): Promise<CounterExample[]> {
   return db
     .selectFrom('counterExamples')
@@ -70,9 +92,9 @@ async function readCounterExamples({ db }: Parts['store'], projectId: string): P
 }
 
 /** A version never changes: what is known of its texts is found again by the same object. */
-const known = new WeakMap<LiveVersion, RoutableQuery>()
+const known = new WeakMap<LiveVersion, AskedQuery>()
 
-function liveQuery({ name, version }: { name: string; version: LiveVersion }): RoutableQuery {
+function liveQuery({ name, version }: { name: string; version: LiveVersion }): AskedQuery {
   const query = known.get(version) ?? routable({ name, ...version })
   known.set(version, query)
   return query
@@ -81,16 +103,48 @@ function liveQuery({ name, version }: { name: string; version: LiveVersion }): R
 export function routable(query: {
   name: string
   description: string
+  sql: string
   examples: QueryExample[]
   slots: SlotsSchema
-}): RoutableQuery {
-  const { name, description, examples, slots } = query
+}): AskedQuery {
+  const { name, description, sql, examples, slots } = query
   return {
     name,
     description: description.trim() === '' ? spoken(name) : description,
+    sql,
     examples,
     slots: { properties: slots.properties, required: slots.required },
   }
+}
+
+/** The same bounds give the same object: an index keeps what it knows of it. */
+const bounded = new WeakMap<AskedQuery, { print: string; query: RoutableQuery }>()
+
+/**
+ * Queries with how their slots bound periods, which changes with the types of the tables, too; and with the slots
+ * required without which their SQL finds nothing, whatever the schema says.
+ */
+async function withBounds(parts: Parts, projectId: string, queries: AskedQuery[]): Promise<RoutableQuery[]> {
+  const bounds = await readBounds(parts, projectId, queries)
+  const needed = await readNeeded(parts, projectId, queries)
+  return queries.map((query, at) => {
+    const read = Object.fromEntries((bounds[at] ?? []).map(routableBound))
+    const more = needed[at] ?? []
+    const print = JSON.stringify([read, more])
+    const before = bounded.get(query)
+    if (before?.print === print) return before.query
+    const { sql: _sql, ...rest } = query
+    const { required = [], ...slots } = rest.slots
+    const made = { ...rest, slots: { ...slots, required: [...required, ...more] }, bounds: read }
+    bounded.set(query, { print, query: made })
+    return made
+  })
+}
+
+function routableBound(read: SlotBound): [string, NonNullable<RoutableQuery['bounds']>[string]] {
+  const { slot, side, bound, shiftDays, isUtcDay, problem } = read
+  const loses = problem?.reason === 'period_end' ? problem.message : null
+  return [slot, { side, bound, shiftDays, isUtcDay, loses }]
 }
 
 /** The columns that slots take their values from. */

@@ -1,39 +1,33 @@
-import type { SlotSchema, SlotsSchema } from '../../../api/slots.ts'
+import type { Value } from '../../../api/wire-codec.ts'
+import type { queryAdvice } from '../../../api/queries.ts'
+import type { SlotSchema } from '../../../api/slots.ts'
 import { requireRole, type Caller } from '../../access/index.ts'
-import type { Catalogs, QueryEngine, SqlFacets } from '../../data/index.ts'
+import type { Catalogs } from '../../data/index.ts'
+import type { QueryEngine, SqlFacets } from '../../engine/index.ts'
 import { isFunctionWord } from '../../language/index.ts'
-import { findQuery, inspectQuery, type Deployments, type Query } from '../../queries/index.ts'
-import { closeExamples, spoken, type CloseExample } from '../../router/index.ts'
+import { findQuery, inspectQuery, type Deployments, type Query, type QueryBounds } from '../../queries/index.ts'
+import { closeExamples, rangeEndOf, spoken, type CloseExample } from '../../router/index.ts'
 import type { Database } from '../../store/index.ts'
-import type { Router } from '../indexes/open-indexes.ts'
+import type { QuestionIndexes } from '../indexes/open-indexes.ts'
 import { routable } from '../indexes/snapshot.ts'
 import { facetsToSay, stemsOf } from './facet-words.ts'
 
 /** Something about a draft that makes questions go astray, and a change that would mend it. */
-export type Advice = {
-  kind: 'close_question' | 'unsaid' | 'wordless_slot' | 'no_examples'
-  message: string
-  /** Words, a slot or a query that it is about. */
-  about: string | null
-  /** The query that comes too close. */
-  rival: string | null
-  /** What taking it changes in the draft; null where only its author can tell. */
-  change: { description?: string; slots?: SlotsSchema } | null
-}
+export type Advice = Value<typeof queryAdvice>
 
 type Parts = {
   store: Database
   catalogs: Catalogs
   engine: QueryEngine
   deployments: Deployments
-  router: Router
+  questionIndexes: QuestionIndexes
 }
 
 const maxClose = 10
 
 /**
- * What would make questions find a draft more surely: what its SQL does and its texts do not say, slots that nothing is
- * said of, and questions that it and another query come close to. Nothing outside is asked for it.
+ * Advice that makes questions find a draft more surely: what its SQL does and its texts do not say, slots that
+ * nothing is said of, and questions that it and another query come close to. Nothing outside is asked for it.
  */
 export async function adviseQuery(
   app: Parts,
@@ -44,10 +38,11 @@ export async function adviseQuery(
   await requireRole(app, caller, projectId, 'editor')
   const draft = await findQuery(app, caller, { projectId, name })
   const { sql, slots } = draft
-  const { facets } = await inspectQuery(app, caller, { projectId, sql, slots })
-  const index = await app.router.trial({ projectId, environment, only: null }, [routable(draft)])
+  const { facets, ...bounds } = await inspectQuery(app, caller, { projectId, sql, slots })
+  const index = await app.questionIndexes.trial({ projectId, environment, only: null }, [routable(draft)])
   const close = await closeExamples(index, name, maxClose)
   return [
+    ...periodEnds(bounds),
     ...unsaidFacets(draft, facets),
     ...wordlessSlots(draft, facets),
     ...fewExamples(draft),
@@ -55,18 +50,31 @@ export async function adviseQuery(
   ]
 }
 
+/** Ends of periods that the SQL loses, with SQL that does not; and slots of which it is not known. */
+function periodEnds({ bounds, mendedSql }: QueryBounds): Advice[] {
+  return (bounds ?? []).flatMap(({ slot, side, problem }): Advice[] => {
+    const common = { message: problem?.message ?? '', about: slot, rival: null }
+    if (problem?.reason === 'period_end') {
+      return [{ ...common, kind: 'period_end', change: mendedSql === null ? null : { sql: mendedSql } }]
+    }
+    // A slot that names one day bounds no range.
+    const isEnd = side !== null || rangeEndOf(slot) !== null
+    return problem !== null && isEnd ? [{ ...common, kind: 'unread_bound', change: null }] : []
+  })
+}
+
 /** "By month" is nowhere in the description of a monthly query. Its name may say it, too. */
 function unsaidFacets({ name, description }: Query, facets: SqlFacets): Advice[] {
-  const told = description.trim() === '' ? spoken(name) : description
-  const said = stemsOf(`${spoken(name)} ${description}`)
+  const text = description.trim() === '' ? spoken(name) : description
+  const stems = stemsOf(`${spoken(name)} ${description}`)
   return facetsToSay(facets)
-    .filter(({ isSaid }) => !isSaid(said))
+    .filter(({ isDescribed }) => !isDescribed(stems))
     .map(({ means, ending }) => ({
       kind: 'unsaid',
       message: `The query ${means}, and its description does not say so.`,
       about: ending,
       rival: null,
-      change: { description: withEnding(told, ending) },
+      change: { description: withEnding(text, ending) },
     }))
 }
 
@@ -77,19 +85,20 @@ function withEnding(description: string, ending: string): string {
 
 /** A slot that is called `x1` and never described: nobody knows what to say for it. */
 function wordlessSlots({ slots, description, examples }: Query, facets: SqlFacets): Advice[] {
-  const said = stemsOf([description, ...examples.map(({ question }) => question)].join(' '))
+  const stems = stemsOf([description, ...examples.map(({ question }) => question)].join(' '))
   return Object.entries(slots.properties).flatMap(([name, schema]): Advice[] => {
     const item = schema.type === 'array' ? schema.items : schema
-    const told = [schema.description, schema.title, item.description, item.title]
-    if (told.some((text) => (text ?? '').trim() !== '')) return []
+    const texts = [schema.description, schema.title, item.description, item.title]
+    if (texts.some((text) => (text ?? '').trim() !== '')) return []
     const own = [...stemsOf(spoken(name))].filter((word) => word.length > 2 && !isFunctionWord(word))
-    if (own.some((word) => said.has(word))) return []
-    const words = wordsFor(name, facets.slots[name])
+    if (own.some((word) => stems.has(word))) return []
+    const isDay = item.type === 'string' && (item.format === 'date' || item.format === 'date-time')
+    const words = wordsFor(name, isDay, facets.slots[name])
     const properties = { ...slots.properties, [name]: { ...schema, description: words } as SlotSchema }
     return [
       {
         kind: 'wordless_slot',
-        message: `Nothing says what ${name} is: it has no description, and neither the description nor an example of the query uses its name.`,
+        message: `\`${name}\` has no description, and neither the description nor an example of the query uses its name.`,
         about: name,
         rival: null,
         change: { slots: { ...slots, properties } },
@@ -98,12 +107,15 @@ function wordlessSlots({ slots, description, examples }: Query, facets: SqlFacet
   })
 }
 
-function wordsFor(name: string, seen: SqlFacets['slots'][string] | undefined): string {
+function wordsFor(name: string, isDay: boolean, seen: SqlFacets['slots'][string] | undefined): string {
   if (seen?.use === 'limit') return 'How many rows at most'
   const column = spoken(seen?.column ?? name)
-  if (seen?.use === 'least') return `The least ${column}`
-  return seen?.use === 'most' ? `The most ${column}` : `The ${column}`
+  if (seen?.use === 'least') return isDay ? sentenceOf(`${column} on or after`) : `Minimum ${column}`
+  if (seen?.use === 'most') return isDay ? sentenceOf(`${column} on or before`) : `Maximum ${column}`
+  return sentenceOf(column)
 }
+
+const sentenceOf = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 function fewExamples({ examples }: Query): Advice[] {
   if (examples.length > 0) return []

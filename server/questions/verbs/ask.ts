@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { permittedQueries, resolveCall, withFixedParameters, type KeyCaller } from '../../access/index.ts'
-import type { ReadFormat } from '../../data/index.ts'
+import { type KeyCaller, permittedQueries, resolveCall, withFixedParameters } from '../../access/index.ts'
+import type { ReadFormat } from '../../engine/index.ts'
 import { Failure } from '../../failure.ts'
 import { languageOf } from '../../language/index.ts'
 import {
@@ -14,12 +14,11 @@ import {
   type LiveVersion,
   type Run,
 } from '../../queries/index.ts'
-import { route as routeQuestion, type Explanation } from '../../router/index.ts'
+import { type Earlier, type Explanation, route as routeQuestion } from '../../router/index.ts'
 import type { Database, QuestionOutcome } from '../../store/index.ts'
-import type { Router } from '../indexes/open-indexes.ts'
+import type { QuestionIndexes } from '../indexes/open-indexes.ts'
 import type { QuestionPlace } from '../indexes/snapshot.ts'
 import { decide, type Asking, type Decision } from './decide.ts'
-import { findEarlier } from './earlier.ts'
 import type { QuestionLog } from './log.ts'
 import type { LanguageModel } from './model.ts'
 import { refusalOf } from './refusal.ts'
@@ -42,12 +41,12 @@ export type Question = {
   signal: () => AbortSignal
 }
 
-/** What a question was taken for, and the rows of the query that answers it. */
+/** The query that a question was routed to, and its rows. */
 export type QuestionAnswer = { decision: Decision; answer: CallAnswer }
 
 type Parts = CallParts & {
   store: Database
-  router: Router
+  questionIndexes: QuestionIndexes
   languageModel: LanguageModel | null
   questionLog: QuestionLog
 }
@@ -67,11 +66,12 @@ export async function ask(app: Parts, caller: KeyCaller, input: Question): Promi
     const { version } = routed
     const { routing } = decision
     if (routing.outcome !== 'answer' || version === null) {
-      throw refusalOf(decision, { slots: version?.slots ?? null, explain: input.explain })
+      const hidesValues = Object.keys(caller.key.fixedParameters).length > 0
+      throw refusalOf(decision, { slots: version?.slots ?? null, explain: input.explain, hidesValues })
     }
     const parameters = parametersOf(caller, input, { routing, version })
     checkFound(input, { decision, version, parameters })
-    const { confidence, unexpressed } = routing.explanation
+    const { confidence, unexpressed, verdict } = routing.explanation
     const run: Run = {
       ...place,
       name: routing.query,
@@ -80,18 +80,35 @@ export async function ask(app: Parts, caller: KeyCaller, input: Question): Promi
       caller,
       requestId: caller.requestId,
       entry: 'question',
-      question: { text: input.question, confidence },
+      question: { text: input.question, confidence, verdict },
       caveat: unexpressed.length > 0 ? 'unexpressed' : undefined,
       routeMs: performance.now() - startedMs,
       fresh: input.fresh,
       signal: input.signal,
     }
     await limitRun(app, caller, run)
-    note(app, caller, { input, place, decision, outcome: 'answered', parameters })
-    return { decision, answer: await answerRun(app, run, input.streamAs) }
+    const answer = await answerRun(app, run, input.streamAs)
+    const answered: Noted = { input, place, decision, outcome: 'answered', parameters }
+    const logAnswered = (): void => note(app, caller, answered)
+    if ('chunks' in answer) return { decision, answer: { ...answer, chunks: unlessFailed(answer.chunks, logAnswered) } }
+    logAnswered()
+    return { decision, answer }
   } catch (error) {
     tellRefused(app, caller, { input, place, decision, error, elapsedMs: performance.now() - startedMs })
     throw error
+  }
+}
+
+/** Hands chunks on, and calls `ended` after the last one or when the reader leaves, but not after an error. */
+async function* unlessFailed<Chunk>(chunks: AsyncIterable<Chunk>, ended: () => void): AsyncGenerator<Chunk> {
+  let hasFailed = false
+  try {
+    yield* chunks
+  } catch (error) {
+    hasFailed = true
+    throw error
+  } finally {
+    if (!hasFailed) ended()
   }
 }
 
@@ -104,8 +121,8 @@ async function admitAndRoute(
   caller: KeyCaller,
   { input, place }: { input: Question; place: { projectId: string; environment: string } },
 ): Promise<Routed> {
-  const asker = { projectId: place.projectId, keyId: caller.key.id }
-  const leave = app.router.admission.enter(asker)
+  const asker = [place.projectId, caller.key.id] as const
+  const leave = app.questionIndexes.admission.enter(asker)
   try {
     const earlier =
       input.follows === undefined ? null : await findEarlier(app, caller, { place, requestId: input.follows })
@@ -117,7 +134,7 @@ async function admitAndRoute(
   }
 }
 
-/** The queries a key is limited to that are there; null where it is not. A name that is not there changes nothing. */
+/** Names of the deployed queries that a key is limited to; null for a key without such a limit. */
 function onlyOf(
   app: Parts,
   { key }: KeyCaller,
@@ -135,13 +152,13 @@ async function route(app: Parts, place: QuestionPlace, asking: Asking): Promise<
   const isEmpty = (place.only ?? app.deployments.list(place.projectId, place.environment)).length === 0
   if (isEmpty) return { decision: nothingDeployed, version: null }
   for (const fresh of [undefined, 'fresh'] as const) {
-    const index = await app.router.index(place, fresh)
+    const index = await app.questionIndexes.index(place, fresh)
     if (queryName !== undefined && !index.queries.some(({ query }) => query.name === queryName)) continue
     const decision = await refuseOutOfReach(app, { place, asking }, await decide(app, index, asking))
     const { routing } = decision
     if (!('query' in routing)) return { decision, version: null }
     const live = app.deployments.find({ ...place, name: routing.query })
-    if (live !== undefined) return { decision, version: versionFor(live, asking.asker.keyId) }
+    if (live !== undefined) return { decision, version: versionFor(live, asking.asker[1] ?? '') }
   }
   throw new Failure('overloaded', { retryAfterSeconds: 1 })
 }
@@ -160,9 +177,11 @@ async function refuseOutOfReach(
   // Those without any answer look the same as those whose answer is out of reach.
   if (routing.outcome === 'no_match' && routing.because !== 'opposed') return { ...decision, isRedacted: true }
   if (!('query' in routing)) return decision
-  const whole = await app.router.index({ ...place, only: null })
+  const whole = await app.questionIndexes.index({ ...place, only: null })
   const options = { timeZone: asking.timeZone, now: new Date(app.now()) }
-  const other = await app.router.admission.timed(asking.asker, () => routeQuestion(whole, asking.question, options))
+  const other = await app.questionIndexes.admission.timed(asking.asker, () =>
+    routeQuestion(whole, asking.question, options),
+  )
   if (!('query' in other) || place.only.includes(other.query)) return decision
   const because = languageOf(asking.question) === null ? 'not_confident' : 'other_language'
   const { explanation } = routing
@@ -175,6 +194,7 @@ const noExplanation: Explanation = {
   readAs: null,
   parameters: {},
   sources: {},
+  period: null,
   unused: [],
   unexpressed: [],
   match: null,
@@ -185,6 +205,7 @@ const noExplanation: Explanation = {
   margin: null,
   minMargin: 0,
   encoder: 'neural',
+  verdict: null,
 }
 const nothingDeployed: Decision = {
   routing: { outcome: 'no_match', because: 'nothing_deployed', explanation: noExplanation },
@@ -192,7 +213,7 @@ const nothingDeployed: Decision = {
   elapsedMs: 0,
 }
 
-/** What stands whatever the question says: the caller's parameters and what the key fixes. */
+/** Values that no question changes: the caller's parameters and those that the key fixes. */
 function givenOf({ key }: KeyCaller, { parameters }: Question): Record<string, unknown> {
   return { ...parameters, ...key.fixedParameters }
 }
@@ -259,6 +280,7 @@ function note(app: Parts, caller: KeyCaller, { input, place, decision, outcome, 
     parameters,
     confidence: explanation.confidence,
     keyId: caller.key.id,
+    browserTokenId: caller.browserTokenId,
     requestId: caller.requestId,
   })
 }
@@ -277,12 +299,49 @@ function tellRefused(app: Parts, caller: KeyCaller, { input, place, decision, er
     const outcome = error.reason as QuestionOutcome
     note(app, caller, { input, place, decision, outcome, parameters: decision.routing.explanation.parameters })
   }
+  const { confidence = null, verdict = null } = decision?.routing.explanation ?? {}
   tellRefusal(app, caller, {
     entry: 'question',
     ...(place ?? { projectId: input.projectId, environment: input.environment }),
     name: decision !== null && 'query' in decision.routing ? decision.routing.query : null,
-    question: { text: input.question, confidence: decision?.routing.explanation.confidence ?? null },
+    question: { text: input.question, confidence, verdict },
     routeMs: elapsedMs,
     error,
   })
+}
+
+/**
+ * The answer to an earlier question of the same key, or the same token of a page, in the same place. The log of
+ * questions is all that is remembered: what it does not keep, nobody can go on from.
+ */
+export async function findEarlier(
+  app: { store: Database; questionLog: QuestionLog },
+  { key, browserTokenId }: KeyCaller,
+  { place, requestId }: { place: { projectId: string; environment: string }; requestId: string },
+): Promise<Earlier> {
+  await app.questionLog.flush()
+  const row = await app.store.db
+    .selectFrom('questions')
+    .select(['query', 'parameters'])
+    .where('projectId', '=', place.projectId)
+    .where('environment', '=', place.environment)
+    .where('requestId', '=', requestId)
+    .where('keyId', '=', key.id)
+    .where('browserTokenId', 'is not distinct from', browserTokenId)
+    .where('outcome', '=', 'answered')
+    .executeTakeFirst()
+  if (row === undefined || row.query === null || row.parameters === null || !isOwn(key, row.parameters)) {
+    throw new Failure('not_found', {
+      message:
+        'There is no answered question of this key with that request id that can be gone on from. Ask the whole question.',
+    })
+  }
+  return { query: row.query, parameters: row.parameters }
+}
+
+/** Values that were fixed since for the key: what was asked without them is not to be had any longer. */
+function isOwn({ fixedParameters }: KeyCaller['key'], asked: Record<string, unknown>): boolean {
+  return Object.entries(fixedParameters).every(
+    ([name, value]) => !Object.hasOwn(asked, name) || isDeepStrictEqual(asked[name], value),
+  )
 }

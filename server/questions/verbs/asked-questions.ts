@@ -1,39 +1,17 @@
+import type { Value } from '../../../api/wire-codec.ts'
+import type { loggedQuestion, questionGroup } from '../../../api/questions.ts'
 import { requireRole, type Caller } from '../../access/index.ts'
-import {
-  pageAfter,
-  type Page,
-  type QuestionOutcome,
-  type QuestionResolution,
-  type Database,
-} from '../../store/index.ts'
-import type { Router } from '../indexes/open-indexes.ts'
+import { asksForCount, isList, words, writeCommandIn } from '../../language/index.ts'
+import type { Deployments } from '../../queries/index.ts'
+import { spoken } from '../../router/index.ts'
+import { newestFirst, type Page, type QuestionOutcome, type Database } from '../../store/index.ts'
+import type { QuestionIndexes } from '../indexes/open-indexes.ts'
 import type { QuestionLog } from './log.ts'
 
-export type LoggedQuestion = {
-  id: string
-  environment: string
-  at: Date
-  text: string | null
-  outcome: QuestionOutcome
-  query: string | null
-  parameters: Record<string, unknown> | null
-  confidence: number | null
-  keyId: string | null
-  requestId: string | null
-  resolved: QuestionResolution | null
-}
+export type LoggedQuestion = Value<typeof loggedQuestion>
 
 /** Questions that mean about the same, by how often they were asked. */
-export type QuestionGroup = {
-  /** The one asked most. */
-  question: string
-  count: number
-  lastAt: Date
-  outcomes: Partial<Record<QuestionOutcome, number>>
-  /** The query that came nearest to it. */
-  nearest: string | null
-  questions: Array<{ text: string; count: number }>
-}
+export type QuestionGroup = Value<typeof questionGroup>
 
 type Filter = {
   projectId: string
@@ -50,28 +28,22 @@ export async function listQuestions(
 ): Promise<Page<LoggedQuestion>> {
   const { projectId, environment, query: name, outcomes = [] } = input
   await requireRole(app, caller, projectId, 'viewer')
-  // Whoever looks wants to see what was asked a moment ago.
+  // Readers want to see what was asked a moment ago.
   await app.questionLog.flush()
-  return pageAfter(
-    (after, limit) =>
-      app.store.db
-        .selectFrom('questions')
-        .select(['id', 'environment', 'at', 'text', 'outcome', 'query', 'parameters', 'confidence', 'resolved'])
-        .select(['keyId', 'requestId'])
-        .where('projectId', '=', projectId)
-        .$if(environment !== undefined, (query) => query.where('environment', '=', environment ?? ''))
-        .$if(name !== undefined, (query) => query.where('query', '=', name ?? ''))
-        .$if(outcomes.length > 0, (query) => query.where('outcome', 'in', outcomes))
-        .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
-        .orderBy('id', 'desc')
-        .limit(limit)
-        .execute(),
+  return newestFirst(
+    app.store.db
+      .selectFrom('questions')
+      .select(['id', 'environment', 'at', 'text', 'outcome', 'query', 'parameters', 'confidence', 'resolved'])
+      .select(['keyId', 'requestId'])
+      .where('projectId', '=', projectId)
+      .$if(environment !== undefined, (query) => query.where('environment', '=', environment ?? ''))
+      .$if(name !== undefined, (query) => query.where('query', '=', name ?? ''))
+      .$if(outcomes.length > 0, (query) => query.where('outcome', 'in', outcomes)),
     input,
-    (question) => question.id,
   )
 }
 
-/** What the log has of one question, by the request id of its answer; null where it has none, or was told to keep none. */
+/** The log entry of a question, by the request id of its answer; null where it has none, or was told to keep none. */
 export async function findAsked(
   app: { store: Database; questionLog: QuestionLog },
   caller: Caller,
@@ -96,9 +68,9 @@ const maxTexts = 500
 /** From this cosine on two questions count as wanting the same. A first setting, tried on few groups. */
 const sameCosine = 0.75
 
-/** What was not answered and nobody has dealt with yet, in groups of about the same question. */
+/** Unanswered questions that nobody has dealt with yet, in groups of about the same question. */
 export async function groupQuestions(
-  app: { store: Database; questionLog: QuestionLog; router: Router },
+  app: { store: Database; questionLog: QuestionLog; questionIndexes: QuestionIndexes; deployments: Deployments },
   caller: Caller,
   { projectId, environment, limit }: Filter & { limit: number },
 ): Promise<QuestionGroup[]> {
@@ -126,17 +98,32 @@ export async function groupQuestions(
     return { text: text ?? '', outcome, query, count: Number(count), lastAt }
   })
   asked.sort((a, b) => b.count - a.count || Number(b.lastAt) - Number(a.lastAt))
-  const vectors = await app.router.encode(asked.map(({ text }) => text))
+  const vectors = await app.questionIndexes.encode(asked.map(({ text }) => text))
   return gather(asked, vectors)
     .sort((a, b) => b.count - a.count || Number(b.lastAt) - Number(a.lastAt))
     .slice(0, limit)
+    .map((group) => ({ ...group, couldAnswer: couldAnswer(app, group, { projectId, environment }) }))
 }
 
+/** An example teaches words, and no query to count what it lists or to change anything. */
+function couldAnswer(
+  { deployments }: { deployments: Deployments },
+  { question, nearest }: Group,
+  { projectId, environment = 'production' }: Filter,
+): QuestionGroup['couldAnswer'] {
+  if (writeCommandIn(question) !== null) return 'nothing'
+  const version = nearest === null ? undefined : deployments.find({ projectId, environment, name: nearest })?.version
+  if (version === undefined || !asksForCount(question)) return 'nearest'
+  const described = [spoken(nearest ?? ''), version.description, ...version.examples.map((each) => each.question)]
+  return isList(words(described.join(' . '))) ? 'new_query' : 'nearest'
+}
+
+type Group = Omit<QuestionGroup, 'couldAnswer'>
 type Asked = { text: string; outcome: QuestionOutcome; query: string | null; count: number; lastAt: Date }
 
 /** Each joins the first group whose leader it resembles; those asked most lead. */
-function gather(asked: Asked[], vectors: Float32Array[]): QuestionGroup[] {
-  const groups: Array<{ group: QuestionGroup; leader: Float32Array }> = []
+function gather(asked: Asked[], vectors: Float32Array[]): Group[] {
+  const groups: Array<{ group: Group; leader: Float32Array }> = []
   asked.forEach((each, at) => {
     const vector = vectors[at] ?? new Float32Array()
     let group = groups.find(({ leader }) => cosine(leader, vector) >= sameCosine)?.group
@@ -155,7 +142,7 @@ function gather(asked: Asked[], vectors: Float32Array[]): QuestionGroup[] {
   return groups.map(({ group }) => group)
 }
 
-/** Of vectors of length one. */
+/** Cosine of vectors of length one. */
 function cosine(left: Float32Array, right: Float32Array): number {
   let sum = 0
   for (let at = 0; at < left.length; at += 1) sum += (left[at] ?? 0) * (right[at] ?? 0)

@@ -1,30 +1,18 @@
+import type { Value } from '../../../api/wire-codec.ts'
+import type { counterExample } from '../../../api/questions.ts'
 import { fixedLimits } from '../../../api/limits.ts'
 import type { Transaction } from 'kysely'
 import { labelOf, recordAct, requireRole, type Caller } from '../../access/index.ts'
-import { Failure } from '../../failure.ts'
+import { Failure, invalidField } from '../../failure.ts'
 import { newId } from '../../ids.ts'
 import { hasQuery } from '../../queries/index.ts'
-import { isUniqueViolation, pageAfter, type Database, type Page, type Tables } from '../../store/index.ts'
-import type { Router } from '../indexes/open-indexes.ts'
+import { countOf, refuseTaken, newestFirst, type Database, type Page, type Tables } from '../../store/index.ts'
+import type { QuestionIndexes } from '../indexes/open-indexes.ts'
 import { questionsChanged } from '../indexes/snapshot.ts'
 import { storable, type QuestionLog } from './log.ts'
 
 /** A wrong answer that somebody reported; the router heeds it once somebody has confirmed it. */
-export type ReportedAnswer = {
-  id: string
-  question: string
-  notQuery: string | null
-  meantQuery: string | null
-  status: 'reported' | 'confirmed'
-  note: string | null
-  requestId: string
-  /** The case that checks it at each deployment; null where there was one already, or it is gone. */
-  evaluationId: string | null
-  createdAt: Date
-  createdBy: string
-  confirmedAt: Date | null
-  confirmedBy: string | null
-}
+export type ReportedAnswer = Value<typeof counterExample>
 
 type Parts = { store: Database; questionLog: QuestionLog }
 type Report = { projectId: string; requestId: string; expectedQuery: string | null; note: string | null }
@@ -39,8 +27,8 @@ export async function reportAnswer(app: Parts, caller: Caller, input: Report): P
   await requireKnown(app, projectId, expectedQuery)
   const { question, notQuery } = await findAnswer(app, input)
   const by = labelOf(caller)
-  try {
-    return await app.store.db.transaction().execute(async (transaction) => {
+  return refuseTaken(
+    app.store.db.transaction().execute(async (transaction) => {
       await requireRoom(transaction, projectId)
       const evaluationId = await addCase(transaction, { projectId, question, expectedQuery, by })
       const row = {
@@ -57,18 +45,13 @@ export async function reportAnswer(app: Parts, caller: Caller, input: Report): P
       const made = await transaction.insertInto('counterExamples').values(row).returningAll().executeTakeFirstOrThrow()
       await recordAct(transaction, caller, { action: 'question.reported', target: row.id, projectId })
       return made
-    })
-  } catch (error) {
-    if (!isUniqueViolation(error, 'counter_examples_project_id_question_key')) throw error
-    throw new Failure('conflict', {
-      reason: 'name_taken',
-      message: 'This question has been reported already.',
-      cause: error,
-    })
-  }
+    }),
+    'counter_examples_project_id_question_key',
+    'This question has been reported already.',
+  )
 }
 
-/** What was asked, and the query that answered it and should not have. */
+/** The question, and the query that answered it and should not have. */
 async function findAnswer(
   app: Parts,
   { projectId, requestId, expectedQuery }: Report,
@@ -84,14 +67,14 @@ async function findAnswer(
     .executeTakeFirst()
   if (asked === undefined) throw new Failure('not_found', { message: 'There is no question with that request id.' })
   if (asked.text === null) {
-    throw invalid('request_id', 'names a question whose words were not kept; the settings of the questions say so')
+    throw invalidField('request_id', 'names a question whose words were not kept; the settings of the questions say so')
   }
   const notQuery = asked.outcome === 'answered' ? asked.query : null
   if (notQuery === null && expectedQuery === null) {
-    throw invalid('expected_query', 'must name a query: the question was refused, as null expects')
+    throw invalidField('expected_query', 'must name a query: the question was refused, as null expects')
   }
   if (notQuery !== null && notQuery === expectedQuery) {
-    throw invalid(
+    throw invalidField(
       'expected_query',
       `is the query that answered; where only its values were wrong, add an example to it`,
     )
@@ -118,7 +101,7 @@ async function addCase(
 
 /** From now on the router heeds it, in every process. */
 export async function confirmReport(
-  app: { store: Database; router: Router },
+  app: { store: Database; questionIndexes: QuestionIndexes },
   caller: Caller,
   { projectId, id }: { projectId: string; id: string },
 ): Promise<ReportedAnswer> {
@@ -149,13 +132,13 @@ export async function confirmReport(
     await app.store.notify(transaction, questionsChanged, projectId)
     return changed
   })
-  await app.router.renew(projectId)
+  await app.questionIndexes.renew(projectId)
   return confirmed
 }
 
 /** The report goes, and with it a case that nobody has confirmed. */
 export async function deleteReport(
-  app: { store: Database; router: Router },
+  app: { store: Database; questionIndexes: QuestionIndexes },
   caller: Caller,
   { projectId, id }: { projectId: string; id: string },
 ): Promise<void> {
@@ -176,7 +159,7 @@ export async function deleteReport(
     await recordAct(transaction, caller, { action: 'question.report_deleted', target: id, projectId })
     await app.store.notify(transaction, questionsChanged, projectId)
   })
-  await app.router.renew(projectId)
+  await app.questionIndexes.renew(projectId)
 }
 
 type Listed = {
@@ -193,40 +176,29 @@ export async function listReports(
   input: Listed,
 ): Promise<Page<ReportedAnswer>> {
   await requireRole(app, caller, input.projectId, 'viewer')
-  return pageAfter(
-    (after, limit) =>
-      app.store.db
-        .selectFrom('counterExamples')
-        .selectAll()
-        .where('projectId', '=', input.projectId)
-        .$if(input.status !== undefined, (query) => query.where('status', '=', input.status ?? 'reported'))
-        .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
-        .orderBy('id', 'desc')
-        .limit(limit)
-        .execute(),
+  return newestFirst(
+    app.store.db
+      .selectFrom('counterExamples')
+      .selectAll()
+      .where('projectId', '=', input.projectId)
+      .$if(input.status !== undefined, (query) => query.where('status', '=', input.status ?? 'reported')),
     input,
-    (row) => row.id,
   )
 }
 
 async function requireKnown(app: { store: Database }, projectId: string, name: string | null): Promise<void> {
   if (name === null || (await hasQuery(app.store, { projectId, name }))) return
-  throw invalid('expected_query', `the project has no query ${name}`)
+  throw invalidField('expected_query', `the project has no query ${name}`)
 }
 
 async function requireRoom(transaction: Transaction<Tables>, projectId: string): Promise<void> {
   const most = fixedLimits.counterExamples.value
-  const { count } = await transaction
-    .selectFrom('counterExamples')
-    .select((is) => is.fn.countAll<number>().as('count'))
-    .where('projectId', '=', projectId)
-    .executeTakeFirstOrThrow()
+  const count = await countOf(transaction.selectFrom('counterExamples').where('projectId', '=', projectId))
   if (count < most) return
-  throw invalid('request_id', `is one report too many: a project has at most ${most}. Remove some that are dealt with`)
-}
-
-function invalid(field: string, message: string): Failure {
-  return new Failure('invalid_request', { reason: 'invalid_field', details: [{ field, message }] })
+  throw invalidField(
+    'request_id',
+    `is one report too many: a project has at most ${most}. Remove some that are dealt with`,
+  )
 }
 
 function noReport(): Failure {

@@ -1,6 +1,6 @@
-import type { Router } from '../indexes/open-indexes.ts'
+import type { QuestionIndexes } from '../indexes/open-indexes.ts'
 import { Failure } from '../../failure.ts'
-import type { Holder } from '../../fair-share.ts'
+import type { Holder } from '../../flow/index.ts'
 import type { LanguageModel } from './model.ts'
 import {
   route,
@@ -13,12 +13,12 @@ import {
 } from '../../router/index.ts'
 import type { Clock } from '../../clock.ts'
 
-/** What became of a question, and who settled it: the router itself, the optional model, or a caller who named the query. */
+/** The decision on a question. It was settled by the router, the optional model, or a caller who named the query. */
 export type Decision = {
   routing: Routing
   decidedBy: 'router' | 'model' | 'caller'
   elapsedMs: number
-  /** What a follow-up changed of the question before it; null where it stands on its own. */
+  /** Slots that a follow-up changed of the question before it; null where it stands on its own. */
   changed?: string[] | null
   /** How sure the router was and what it read is not for who asked: it would tell what others may ask. */
   isRedacted?: true
@@ -33,14 +33,14 @@ export type Asking = {
   queryName?: string | undefined
   completeness?: RouteOptions['completeness']
   explain?: boolean | undefined
-  /** What the question before this one was answered with. */
+  /** The answer to the question before this one. */
   earlier?: Earlier | null
   signal?: AbortSignal | undefined
 }
 
 /** Routes a question in an index; where the router is of two minds the model may help. */
 export async function decide(
-  app: { now: Clock; languageModel: LanguageModel | null; router: Router },
+  app: { now: Clock; languageModel: LanguageModel | null; questionIndexes: QuestionIndexes },
   index: ProjectIndex,
   asking: Asking,
 ): Promise<Decision> {
@@ -54,12 +54,12 @@ export async function decide(
   })
   const { earlier = null } = asking
   if (earlier !== null && name === undefined) {
-    const { routing, changed } = await app.router.admission.timed(asking.asker, () =>
+    const { routing, changed } = await app.questionIndexes.admission.timed(asking.asker, () =>
       routeAfter(index, question, { ...options, earlier }),
     )
     return { ...done(routing, 'router'), changed }
   }
-  const routing = await app.router.admission.timed(asking.asker, () =>
+  const routing = await app.questionIndexes.admission.timed(asking.asker, () =>
     name === undefined ? route(index, question, options) : routePinned(index, question, { ...options, name }),
   )
   const helped = await app.languageModel?.help(index, { ...asking, now: options.now }, routing)
@@ -76,15 +76,15 @@ async function routeAfter(
   const following = await routeFollowUp(index, question, { ...options, earlier })
   if (following?.isFragment === true) return following
   const own = await route(index, question, options)
-  const standsAlone = own.outcome !== 'no_match' && own.outcome !== 'unexpressed'
+  const standsAlone = !['no_match', 'unexpressed', 'unsure'].includes(own.outcome)
   return standsAlone || following === null ? { routing: own, changed: null } : following
 }
 
 type Wish = { strict: boolean; partial: boolean; parameters: Record<string, unknown> }
 
 /**
- * What a caller wants of a question that is not answered whole. Who gives values has been told what the question lacks
- * and means the query all the same: it answers, and says what it leaves out.
+ * The caller's wish for a question that is not answered whole. One who gives values has been told what the question
+ * lacks and means the query all the same: it answers, and says what it leaves out.
  */
 export function completenessOf({ strict, partial, parameters }: Wish): Asking['completeness'] {
   if (strict && partial) {

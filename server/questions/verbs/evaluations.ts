@@ -1,34 +1,18 @@
+import type { Value } from '../../../api/wire-codec.ts'
+import type { evaluationRun } from '../../../api/questions.ts'
 import { fixedLimits } from '../../../api/limits.ts'
 import type { Transaction } from 'kysely'
 import { labelOf, recordAct, requireRole, type Caller } from '../../access/index.ts'
-import { Failure } from '../../failure.ts'
+import { Failure, invalidField } from '../../failure.ts'
 import { newId } from '../../ids.ts'
-import {
-  isUniqueViolation,
-  pageAfter,
-  type EvaluationResult,
-  type Page,
-  type Tables,
-  type Database,
-} from '../../store/index.ts'
-import type { Router } from '../indexes/open-indexes.ts'
+import { countOf, refuseTaken, newestFirst, type Page, type Tables, type Database } from '../../store/index.ts'
+import type { QuestionIndexes } from '../indexes/open-indexes.ts'
 import { caseOf, evaluate, readCases, type EvaluationCase } from '../indexes/evaluation-cases.ts'
 import { storable } from './log.ts'
 import { hasQuery, type Deployments } from '../../queries/index.ts'
 import type { Clock } from '../../clock.ts'
 
-export type EvaluationRun = {
-  id: string
-  environment: string
-  at: Date
-  by: string
-  /** What was deployed when it ran; null: somebody asked for it. */
-  query: string | null
-  version: number | null
-  total: number
-  passed: number
-  results: EvaluationResult[]
-}
+export type EvaluationRun = Value<typeof evaluationRun>
 
 type Expected = {
   question: string
@@ -52,16 +36,16 @@ export async function createCase(
     source: expected.source ?? 'written',
     createdBy: labelOf(caller),
   }
-  try {
-    return await app.store.db.transaction().execute(async (transaction) => {
+  return refuseTaken(
+    app.store.db.transaction().execute(async (transaction) => {
       await requireRoom(transaction, projectId)
       const made = await transaction.insertInto('evaluationCases').values(row).returningAll().executeTakeFirstOrThrow()
       await recordAct(transaction, caller, { action: 'evaluation.created', target: row.id, projectId })
       return caseOf(made)
-    })
-  } catch (error) {
-    throw asTaken(error)
-  }
+    }),
+    oneOfEach,
+    taken,
+  )
 }
 
 export async function updateCase(
@@ -71,8 +55,8 @@ export async function updateCase(
 ): Promise<EvaluationCase> {
   await requireRole(app, caller, projectId, 'editor')
   await requireExpected(app, projectId, expected)
-  try {
-    return await app.store.db.transaction().execute(async (transaction) => {
+  return refuseTaken(
+    app.store.db.transaction().execute(async (transaction) => {
       const changed = await transaction
         .updateTable('evaluationCases')
         .set(columnsOf(expected))
@@ -83,10 +67,10 @@ export async function updateCase(
       if (changed === undefined) throw noCase()
       await recordAct(transaction, caller, { action: 'evaluation.changed', target: id, projectId })
       return caseOf(changed)
-    })
-  } catch (error) {
-    throw asTaken(error)
-  }
+    }),
+    oneOfEach,
+    taken,
+  )
 }
 
 export async function deleteCase(app: Parts, caller: Caller, input: { projectId: string; id: string }): Promise<void> {
@@ -108,25 +92,16 @@ type Paged = { projectId: string; limit: number; cursor?: string | undefined }
 /** Newest first. */
 export async function listCases(app: Parts, caller: Caller, input: Paged): Promise<Page<EvaluationCase>> {
   await requireRole(app, caller, input.projectId, 'viewer')
-  const page = await pageAfter(
-    (after, limit) =>
-      app.store.db
-        .selectFrom('evaluationCases')
-        .selectAll()
-        .where('projectId', '=', input.projectId)
-        .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
-        .orderBy('id', 'desc')
-        .limit(limit)
-        .execute(),
+  const page = await newestFirst(
+    app.store.db.selectFrom('evaluationCases').selectAll().where('projectId', '=', input.projectId),
     input,
-    (row) => row.id,
   )
   return { ...page, items: page.items.map(caseOf) }
 }
 
 /** Asks every case of what is deployed now and keeps the results. */
 export async function runEvaluations(
-  app: { store: Database; router: Router; deployments: Deployments; now: Clock },
+  app: { store: Database; questionIndexes: QuestionIndexes; deployments: Deployments; now: Clock },
   caller: Caller,
   input: { projectId: string; environment: string },
 ): Promise<EvaluationRun> {
@@ -134,9 +109,9 @@ export async function runEvaluations(
   await requireRole(app, caller, projectId, 'editor')
   const cases = await readCases(app.store, projectId)
   const isEmpty = app.deployments.list(projectId, environment).length === 0
-  const index = isEmpty ? null : await app.router.index({ ...input, only: null }, 'fresh')
+  const index = isEmpty ? null : await app.questionIndexes.index({ ...input, only: null }, 'fresh')
   const results = await evaluate(index, cases, app.now())
-  const id = await app.router.keepResults({ projectId, environment, by: labelOf(caller) }, results)
+  const id = await app.questionIndexes.keepResults({ projectId, environment, by: labelOf(caller) }, results)
   return findRun(app, caller, { projectId, id })
 }
 
@@ -147,19 +122,13 @@ export async function listRuns(
   input: Paged & { query?: string | undefined },
 ): Promise<Page<Omit<EvaluationRun, 'results'>>> {
   await requireRole(app, caller, input.projectId, 'viewer')
-  return pageAfter(
-    (after, limit) =>
-      app.store.db
-        .selectFrom('evaluationRuns')
-        .select(['id', 'environment', 'at', 'by', 'query', 'version', 'total', 'passed'])
-        .where('projectId', '=', input.projectId)
-        .$if(input.query !== undefined, (query) => query.where('query', '=', input.query ?? ''))
-        .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
-        .orderBy('id', 'desc')
-        .limit(limit)
-        .execute(),
+  return newestFirst(
+    app.store.db
+      .selectFrom('evaluationRuns')
+      .select(['id', 'environment', 'at', 'by', 'query', 'version', 'total', 'passed'])
+      .where('projectId', '=', input.projectId)
+      .$if(input.query !== undefined, (query) => query.where('query', '=', input.query ?? '')),
     input,
-    (run) => run.id,
   )
 }
 
@@ -183,10 +152,7 @@ export async function findRun(
 async function requireExpected(app: Parts, projectId: string, { expectedQuery }: Expected): Promise<void> {
   if (expectedQuery === null) return
   if (await hasQuery(app.store, { projectId, name: expectedQuery })) return
-  throw new Failure('invalid_request', {
-    reason: 'invalid_field',
-    details: [{ field: 'expected_query', message: `the project has no query ${expectedQuery}` }],
-  })
+  throw invalidField('expected_query', `the project has no query ${expectedQuery}`)
 }
 
 function columnsOf({ question, expectedQuery, expectedParameters }: Expected) {
@@ -198,24 +164,14 @@ function columnsOf({ question, expectedQuery, expectedParameters }: Expected) {
 }
 
 async function requireRoom(transaction: Transaction<Tables>, projectId: string): Promise<void> {
-  const { count } = await transaction
-    .selectFrom('evaluationCases')
-    .select((is) => is.fn.countAll<number>().as('count'))
-    .where('projectId', '=', projectId)
-    .executeTakeFirstOrThrow()
+  const count = await countOf(transaction.selectFrom('evaluationCases').where('projectId', '=', projectId))
   if (count < fixedLimits.evaluationCases.value) return
   const message = `is one too many: a project has at most ${fixedLimits.evaluationCases.value} evaluation cases`
-  throw new Failure('invalid_request', { reason: 'invalid_field', details: [{ field: 'question', message }] })
+  throw invalidField('question', message)
 }
 
-function asTaken(error: unknown): unknown {
-  if (!isUniqueViolation(error, 'evaluation_cases_project_id_question_key')) return error
-  return new Failure('conflict', {
-    reason: 'name_taken',
-    message: 'The project has an evaluation case with this question already.',
-    cause: error,
-  })
-}
+const oneOfEach = 'evaluation_cases_project_id_question_key'
+const taken = 'The project has an evaluation case with this question already.'
 
 function noCase(): Failure {
   return new Failure('not_found', { message: 'There is no such evaluation case.' })

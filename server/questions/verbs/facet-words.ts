@@ -1,4 +1,4 @@
-import type { SqlFacets } from '../../data/index.ts'
+import type { SqlFacets } from '../../engine/index.ts'
 import { stem, words } from '../../language/index.ts'
 import { spoken } from '../../router/index.ts'
 
@@ -7,10 +7,10 @@ export type SaidFacet = {
   kind: 'measure' | 'group' | 'grain' | 'order' | 'filter'
   /** In the middle of a sentence: "a row for each month". */
   means: string
-  /** What a description that does not say it could end with. */
+  /** The words that a description without it could end with. */
   ending: string
   /** Whether words of a text say it. */
-  isSaid: (said: Set<string>) => boolean
+  isDescribed: (described: Set<string>) => boolean
 }
 
 const set = (list: string): Set<string> => new Set(list.split(' ').map(stem))
@@ -51,7 +51,7 @@ const firstWords = {
   ),
 }
 
-/** What a query computes, for whoever looks whether its texts say so. */
+/** Facets that a query computes, to compare its texts with. */
 export function facetsToSay(facets: SqlFacets): SaidFacet[] {
   return [
     ...facets.measures.map(measureFacet),
@@ -69,7 +69,7 @@ function measureFacet({ kind, column }: SqlFacets['measures'][number]): SaidFace
     kind: 'measure',
     means: kind === 'count' ? 'counts rows' : `gives the ${kind}${of}`,
     ending: measureEndings[kind],
-    isSaid: (said) => says(said, measureWords[kind]),
+    isDescribed: (described) => says(described, measureWords[kind]),
   }
 }
 
@@ -78,7 +78,7 @@ function grainFacet(grain: string): SaidFacet {
     kind: 'grain',
     means: `gives a row for each ${grain}`,
     ending: `by ${grain}`,
-    isSaid: (said) => says(said, grainWords.get(grain) ?? set(grain)),
+    isDescribed: (described) => says(described, grainWords.get(grain) ?? set(grain)),
   }
 }
 
@@ -89,7 +89,7 @@ function groupFacet(column: string): SaidFacet {
     kind: 'group',
     means: `gives a row for each ${name}`,
     ending: `by ${name}`,
-    isSaid: (said) => says(said, own),
+    isDescribed: (described) => says(described, own),
   }
 }
 
@@ -100,7 +100,7 @@ function orderFacet({ column, direction }: NonNullable<SqlFacets['order']>): Sai
     kind: 'order',
     means: `gives those with the ${end} ${name} only`,
     ending: `${end} ${name} first`,
-    isSaid: (said) => says(said, firstWords[direction]),
+    isDescribed: (described) => says(described, firstWords[direction]),
   }
 }
 
@@ -113,7 +113,7 @@ function filterFacet({ column, values }: SqlFacets['filters'][number]): SaidFace
     kind: 'filter',
     means: isFlag ? `gives only what is ${name}` : `gives only rows whose ${name} is ${named}`,
     ending: isFlag ? `only ${name}` : `only with ${name} ${named}`,
-    isSaid: (said) => says(said, own),
+    isDescribed: (described) => says(described, own),
   }
 }
 
@@ -121,6 +121,6 @@ export function stemsOf(text: string): Set<string> {
   return new Set(words(text).map((word) => word.stem))
 }
 
-function says(said: Set<string>, any: Set<string>): boolean {
-  return [...any].some((word) => said.has(word))
+function says(described: Set<string>, any: Set<string>): boolean {
+  return [...any].some((word) => described.has(word))
 }

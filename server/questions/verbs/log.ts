@@ -1,8 +1,7 @@
-import { openBatchWriter, openBoundedQueue } from '../../flow/index.ts'
-import type { Observe } from '../../observe.ts'
+import { openBoundedQueue } from '../../flow/index.ts'
 import { newId } from '../../ids.ts'
 import { holdProjects } from '../../projects/index.ts'
-import { isRowRefused, type Database, type QuestionOutcome } from '../../store/index.ts'
+import { openRowWriter, type Database, type RowWriterParts, type QuestionOutcome } from '../../store/index.ts'
 
 export type AskedQuestion = {
   projectId: string
@@ -14,6 +13,8 @@ export type AskedQuestion = {
   parameters: Record<string, unknown>
   confidence: number | null
   keyId: string | null
+  /** The page's token that asked with the key: what it asked is for nobody else to go on from. */
+  browserTokenId: string | null
   requestId: string | null
 }
 
@@ -28,33 +29,21 @@ const flushMs = 2_000
 const maxRows = 500
 /** Beyond this many between two writes the newest are not noted: the database is then the lesser worry. */
 const maxWaiting = 20_000
-/** Of the parameters of one question, as JSON. A caller may give a megabyte, and it would be kept for months. */
+/** Longest parameters of one question, as JSON. A caller may give a megabyte, and it would be kept for months. */
 const maxParameterChars = 4_000
 
 type Noted = Omit<AskedQuestion, 'parameters'> & { id: string; atMs: number; parameters: string | null }
 
-export function openQuestionLog({
-  store,
-  observe,
-  now,
-  closeTimeoutMs,
-}: {
-  store: Pick<Database, 'db'>
-  observe: Observe
-  now: () => number
-  closeTimeoutMs: number
-}): QuestionLog {
+export function openQuestionLog(parts: RowWriterParts): QuestionLog {
+  const { store, now } = parts
   const backlog = openBoundedQueue<Noted>(maxWaiting)
-  const writer = openBatchWriter({
+  const writer = openRowWriter(parts, {
     where: 'question-log',
     backlog,
     // A commit whose answer was lost is no trouble: ids are kept once.
     write: (batch) => keep(store, batch),
-    isRefused: isRowRefused,
     maxItems: maxRows,
     flushMs,
-    closeTimeoutMs,
-    observe,
   })
   return {
     note({ parameters, ...question }) {
@@ -97,6 +86,7 @@ async function keep(store: Pick<Database, 'db'>, batch: Noted[]): Promise<void> 
           parameters: full && question.parameters !== null ? storable(question.parameters) : null,
           confidence: question.confidence,
           keyId: question.keyId,
+          browserTokenId: question.browserTokenId,
           requestId: question.requestId,
           resolved: null,
         },

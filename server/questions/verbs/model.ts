@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { SlotSchema } from '../../../api/slots.ts'
+import type { Config } from '../../config.ts'
 import { memorySink, type Outbound } from '../../connections/index.ts'
 import type { Observe } from '../../observe.ts'
 import {
@@ -26,18 +27,15 @@ export type LanguageModel = {
   help(index: ProjectIndex, asking: Asked, routing: Routing): Promise<Routing | null>
 }
 
-export type LanguageModelOptions = {
-  url: string | undefined
-  model: string | undefined
-  apiKey: string | undefined
-  timeoutMs: number
+type LanguageModelOptions = {
+  config: Pick<Config, 'languageModelUrl' | 'languageModel' | 'languageModelKey' | 'limits'>
   outbound: Outbound
   observe: Observe
 }
 
 /** More would make the answer slower and no better. */
 const maxCandidates = 5
-/** What lies further behind the best is no rival of it, whatever a model says. */
+/** Candidates further behind the best are no rivals of it, whatever a model says. */
 const nearScore = 2
 const answerBytes = 65_536
 /** A model that hangs must not hold the places of all who ask: beyond so many the router's own answer stands at once. */
@@ -48,7 +46,7 @@ const choice = z.object({ query: z.string().nullable(), parameters: z.record(z.s
 type Choice = z.output<typeof choice>
 
 export function openLanguageModel(options: LanguageModelOptions): LanguageModel | null {
-  const { url } = options
+  const { languageModelUrl: url } = options.config
   if (url === undefined) return null
   let asked = 0
   return {
@@ -97,9 +95,10 @@ function isOpenText(slot: SlotSchema | undefined): boolean {
 type Request = { asking: Asked; candidates: RoutableQuery[] }
 
 async function choose(
-  { url, model, apiKey, timeoutMs, outbound }: LanguageModelOptions & { url: string },
+  { url, config, outbound }: LanguageModelOptions & { url: string },
   { asking, candidates }: Request,
 ): Promise<Choice> {
+  const { languageModel: model, languageModelKey: apiKey, limits } = config
   const sink = memorySink()
   const sent = await outbound.send(
     {
@@ -115,7 +114,7 @@ async function choose(
       secretQuery: [],
     },
     {
-      timeoutMs,
+      timeoutMs: limits.languageModelTimeoutMs,
       redirects: 0,
       retries: 0,
       maxWireBytes: answerBytes,
@@ -178,7 +177,7 @@ function promptOf({ question, timeZone, now }: Request['asking'], candidates: Ro
 
 type Settling = { chosen: Choice; candidates: RoutableQuery[]; routing: Routing }
 
-/** What the model says counts only as far as it names a candidate and open-text slots; the router reads the rest. */
+/** The model's answer counts only as far as it names a candidate and open-text slots; the router reads the rest. */
 async function settle(
   index: ProjectIndex,
   asking: Asked,
@@ -189,7 +188,7 @@ async function settle(
     if (chosen.query !== null) throw new Error('The language model named a query that was not offered.')
     return null
   }
-  const said = Object.entries(chosen.parameters).filter(
+  const chosenValues = Object.entries(chosen.parameters).filter(
     ([slot, value]) =>
       isOpenText(query.slots.properties[slot]) && typeof value === 'string' && isIn(asking.question, value),
   )
@@ -197,7 +196,7 @@ async function settle(
   const options = { name: query.name, timeZone, now, completeness }
   const read = await routePinned(index, asking.question, { ...options, given })
   const missing = read.outcome === 'missing_slots' ? unsaid(read) : []
-  const filled = Object.fromEntries(said.filter(([slot]) => missing.includes(slot)))
+  const filled = Object.fromEntries(chosenValues.filter(([slot]) => missing.includes(slot)))
   const settled = await routePinned(index, asking.question, { ...options, given: { ...filled, ...given } })
   const { candidates: shown, confidence, margin } = routing.explanation
   const explanation = { ...settled.explanation, candidates: shown, confidence, margin }

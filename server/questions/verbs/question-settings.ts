@@ -1,3 +1,4 @@
+import { defaultMinConfidence } from '../../../api/questions.ts'
 import { recordAct, requireRole, type Caller } from '../../access/index.ts'
 import { holdFreeProjects, lockProject } from '../../projects/index.ts'
 import type { Connection, Database, QuestionLogging } from '../../store/index.ts'
@@ -22,7 +23,9 @@ export async function findQuestionSettings(
     .select(['log', 'retentionDays', 'minConfidence'])
     .where('projectId', '=', projectId)
     .executeTakeFirst()
-  return row ?? { log: 'full', retentionDays: app.config.limits.questionRetentionDays, minConfidence: 0 }
+  return (
+    row ?? { log: 'full', retentionDays: app.config.limits.questionRetentionDays, minConfidence: defaultMinConfidence }
+  )
 }
 
 /** Takes effect for questions from now on; `off` also removes what is kept, `redacted` its texts. */
@@ -33,7 +36,7 @@ export async function changeQuestionSettings(
 ): Promise<QuestionSettings> {
   await requireRole(app, caller, projectId, 'owner')
   await app.store.db.transaction().execute(async (transaction) => {
-    // Who writes questions down holds the project and reads the settings after: none comes in behind the change.
+    // Writers of questions hold the project and read the settings after: none comes in behind the change.
     await lockProject(transaction, projectId)
     const settings = { log, retentionDays, minConfidence }
     await transaction

@@ -1,14 +1,19 @@
+import { routing as routingSchema } from '../../../api/questions.ts'
 import type { SlotsSchema } from '../../../api/slots.ts'
+import { toWire } from '../../../api/wire-codec.ts'
 import { Failure } from '../../failure.ts'
 import type { Decision } from './decide.ts'
 import type { Explanation } from '../../router/index.ts'
 
 type Refused = Exclude<Decision['routing'], { outcome: 'answer' }>
 
-/** Says why a question is not answered, and what would get it through. */
+/**
+ * Says why a question is not answered, and what would get it through. `hidesValues` for a key that is held to its own
+ * rows: the values that there are come from those of others, too.
+ */
 export function refusalOf(
   decision: Decision,
-  { slots, explain }: { slots: SlotsSchema | null; explain: boolean },
+  { slots, explain, hidesValues = false }: { slots: SlotsSchema | null; explain: boolean; hidesValues?: boolean },
 ): Failure {
   const routing = decision.routing as Refused
   const candidates = candidatesOf(routing.explanation, decision.isRedacted)
@@ -27,9 +32,12 @@ export function refusalOf(
     })
   }
   if (routing.outcome === 'unexpressed') return unexpressedRefusal(routing, fields)
+  if (routing.outcome === 'period_end') return periodRefusal(routing, fields)
+  if (routing.outcome === 'unsure') return unsureRefusal(routing, fields)
   const { query, missing, parameters, gaps } = routing
   const details = missing.map((field) => {
-    return { field, message: gaps.find(({ slot }) => slot === field)?.message ?? 'is required' }
+    const gap = gaps.find(({ slot }) => slot === field)
+    return { field, message: (hidesValues ? gap?.unlisted : undefined) ?? gap?.message ?? 'is required' }
   })
   const unsaid = missing.filter((field) => !gaps.some(({ slot }) => slot === field))
   const lacks = [
@@ -56,11 +64,40 @@ function unexpressedRefusal(
   { query, parameters, explanation: { unexpressed } }: Extract<Refused, { outcome: 'unexpressed' }>,
   fields: Record<string, unknown>,
 ): Failure {
-  const said = unexpressed.map(({ text }) => `“${text}”`).join(', ')
+  const quoted = unexpressed.map(({ text }) => `“${text}”`).join(', ')
   return new Failure('unanswerable', {
     reason: 'unexpressed',
-    message: `${query} comes nearest, but does not express ${said}. Ask without it, or repeat the call with "partial": true for an answer that leaves it out.`,
+    message: `${query} comes nearest, but does not express ${quoted}. Ask without it, or repeat the call with "partial": true for an answer that leaves it out.`,
     fields: { query_used: query, parameters, unexpressed, ...fields },
+  })
+}
+
+/** The query would answer, more likely wrongly than the project accepts. */
+function unsureRefusal(
+  { query, parameters, explanation }: Extract<Refused, { outcome: 'unsure' }>,
+  fields: Record<string, unknown>,
+): Failure {
+  const { unexpressed, confidence, threshold } = explanation
+  const share = (value: number): string => `${Math.round(value * 100)} %`
+  const quoted = unexpressed.map(({ text }) => `“${text}”`).join(', ')
+  const words = quoted === '' ? '' : ` In doubt is ${quoted}.`
+  return new Failure('unanswerable', {
+    reason: 'unsure',
+    message: `${query} may answer this, with a confidence of ${share(confidence ?? 0)}; this project answers from ${share(threshold)} on.${words} Ask more exactly, add query_name, or repeat the call with "partial": true.`,
+    fields: { query_used: query, parameters, confidence: roundShare(confidence), unexpressed, ...fields },
+  })
+}
+
+/** The rows would not be those of the period; what mends it is for the author, whose SQL nobody else sees. */
+function periodRefusal(
+  { query, parameters, slot, loses }: Extract<Refused, { outcome: 'period_end' }>,
+  fields: Record<string, unknown>,
+): Failure {
+  return new Failure('unanswerable', {
+    reason: 'period_end',
+    message: `${query} would answer this, but its SQL cannot give just this period. ${loses} Its author can fix the SQL or set “x-bound” of ${slot}. Values in parameters stand as given.`,
+    details: [{ field: slot, message: loses }],
+    fields: { query_used: query, parameters, ...fields },
   })
 }
 
@@ -85,16 +122,9 @@ function noMatch(routing: Extract<Refused, { outcome: 'no_match' }>, candidates:
   if (routing.because === 'other_language') {
     return 'No deployed query answers this question. Questions are best asked in English; in another language those are understood that are close to an example of a query.'
   }
-  if (routing.because === 'unsure') return tooUnsure(routing.explanation)
   if (routing.because === 'opposed') return `No deployed query answers this question. ${routing.objection}`
   const names = candidates.slice(0, 3).map(({ name }) => name)
   return `No deployed query answers this question.${names.length === 0 ? '' : ` The nearest are ${names.join(', ')}.`}`
-}
-
-function tooUnsure({ candidates, confidence, threshold }: Explanation): string {
-  const [nearest] = candidates
-  const share = (value: number): string => `${Math.round(value * 100)} %`
-  return `${nearest?.name ?? 'A query'} would answer this with a confidence of ${share(confidence ?? 0)}, and this project answers from ${share(threshold)} on. Ask more exactly, or add query_name.`
 }
 
 export function candidatesOf({ candidates }: Explanation, isRedacted = false) {
@@ -107,29 +137,29 @@ export function candidatesOf({ candidates }: Explanation, isRedacted = false) {
   }))
 }
 
-const redacted = { confidence: null, parameters: {}, sources: {}, unused: [], unexpressed: [] }
+const redacted = {
+  confidence: null,
+  parameters: {},
+  sources: {},
+  period: null,
+  unused: [],
+  unexpressed: [],
+  verdict: null,
+}
 
-/** Why a question was routed as it was, in wire names. */
+/** Why a question was routed as it was, as the wire has it. */
 export function wireRouting({ routing: { explanation: known }, decidedBy, elapsedMs, isRedacted }: Decision) {
   const explanation = isRedacted === true ? { ...known, ...redacted } : known
-  const { matchedExample, readAs, sources, unused, unexpressed, confidence, threshold, margin, minMargin, encoder } =
-    explanation
-  return {
+  return toWire(routingSchema, {
+    ...explanation,
     candidates: candidatesOf(explanation, isRedacted),
-    matched_example: matchedExample,
-    read_as: readAs,
-    parameters: explanation.parameters,
-    sources,
-    unused,
-    unexpressed,
-    confidence: roundShare(confidence),
-    threshold: roundShare(threshold),
-    margin: round(margin),
-    least_margin: minMargin,
-    encoder,
-    decided_by: decidedBy,
-    routing_time_ms: round(elapsedMs),
-  }
+    confidence: roundShare(explanation.confidence),
+    threshold: roundShare(explanation.threshold),
+    margin: round(explanation.margin),
+    leastMargin: explanation.minMargin,
+    decidedBy,
+    routingTimeMs: round(elapsedMs),
+  })
 }
 
 /** More digits would say more than is known. */

@@ -3,7 +3,7 @@ import type { Tables } from '../../store/index.ts'
 
 type Names = { projectId: string; from: string; to: string }
 
-/** What questions should be answered by is told by name: it follows a query that is called otherwise. */
+/** Expected queries are stored by name: they follow a query that is renamed. */
 export async function renameExpected(transaction: Transaction<Tables>, { projectId, from, to }: Names): Promise<void> {
   await transaction
     .updateTable('evaluationCases')

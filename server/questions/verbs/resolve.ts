@@ -1,29 +1,22 @@
+import type { Value } from '../../../api/wire-codec.ts'
+import type { resolveQuestions as resolveSchema } from '../../../api/questions.ts'
 import { requireRole, type Caller } from '../../access/index.ts'
-import { Failure } from '../../failure.ts'
+import { Failure, invalidField } from '../../failure.ts'
 import { changeQuery, createQuery, defaultSettings, findQuery, type Query } from '../../queries/index.ts'
-import type { QuestionResolution, Database } from '../../store/index.ts'
-import type { Router } from '../indexes/open-indexes.ts'
+import type { Database } from '../../store/index.ts'
+import type { QuestionIndexes } from '../indexes/open-indexes.ts'
 import { routable } from '../indexes/snapshot.ts'
 import type { EvaluationCase } from '../indexes/evaluation-cases.ts'
 import { createCase } from './evaluations.ts'
 import { storable, type QuestionLog } from './log.ts'
 import { routePinned } from '../../router/index.ts'
-import type { Catalogs, QueryEngine } from '../../data/index.ts'
+import type { Catalogs } from '../../data/index.ts'
+import type { QueryEngine } from '../../engine/index.ts'
 import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 
-/** What people asked, and what to make of it. */
-export type Resolve = {
-  projectId: string
-  questions: string[]
-  as: QuestionResolution
-  /** For an example and a draft, the query; for an evaluation what must answer, null for a refusal. */
-  query: string | null
-  /** Of every question; what is left out is read from each. */
-  parameters: Record<string, unknown>
-  /** For a draft. */
-  sql?: string | undefined
-}
+/** Questions that people asked, and what to make of them. */
+export type Resolve = Value<typeof resolveSchema> & { projectId: string }
 
 export type Resolved = { resolved: number; query: Query | null; cases: EvaluationCase[] }
 
@@ -32,7 +25,7 @@ type Parts = {
   store: Database
   catalogs: Catalogs
   engine: QueryEngine
-  router: Router
+  questionIndexes: QuestionIndexes
   questionLog: QuestionLog
   now: Clock
 }
@@ -57,7 +50,7 @@ async function make(app: Parts, caller: Caller, input: Resolve): Promise<Omit<Re
   if (input.as === 'dismissed') return { query: null, cases: [] }
   if (input.as === 'evaluation') return { query: null, cases: await makeCases(app, caller, input) }
   const name = input.query
-  if (name === null) throw invalid('query', 'is required')
+  if (name === null) throw invalidField('query', 'is required')
   const query =
     input.as === 'example'
       ? await addExamples(app, caller, { ...input, name })
@@ -102,13 +95,13 @@ type Named = Resolve & { name: string }
 async function addExamples(app: Parts, caller: Caller, input: Named): Promise<Query> {
   const { projectId, name, questions } = input
   const draft = await findQuery(app, caller, { projectId, name })
-  // What is an example already stays as it is, unless somebody says which values it means.
+  // Questions that are examples already stay as they are, unless somebody says which values they mean.
   const isSaid = Object.keys(input.parameters).length > 0
-  const kept = draft.examples.filter(({ question }) => !isSaid || !questions.includes(question))
-  const known = new Set(kept.map(({ question }) => question))
+  const examplesLeft = draft.examples.filter(({ question }) => !isSaid || !questions.includes(question))
+  const known = new Set(examplesLeft.map(({ question }) => question))
   const fresh = questions.filter((question) => !known.has(question))
-  const index = await app.router.trial({ projectId, environment: '', only: [] }, [routable(draft)])
-  const examples = [...kept]
+  const index = await app.questionIndexes.trial({ projectId, environment: '', only: [] }, [routable(draft)])
+  const examples = [...examplesLeft]
   for (const question of fresh) {
     const options = { name, given: input.parameters, timeZone: 'UTC', now: new Date(app.now()) }
     const { explanation } = await routePinned(index, question, options)
@@ -119,7 +112,7 @@ async function addExamples(app: Parts, caller: Caller, input: Named): Promise<Qu
     requireWhole(draft, question, parameters)
     examples.push({ question, parameters })
   }
-  // What somebody else has added meanwhile must not be lost.
+  // Examples that somebody else has added meanwhile must not be lost.
   return changeQuery(app, caller, { projectId, name, changes: { examples }, revision: draft.revision })
 }
 
@@ -151,10 +144,6 @@ async function makeDraft(app: Parts, caller: Caller, { projectId, name, question
 
 async function firstRows(app: Parts, projectId: string): Promise<string> {
   const [table] = (await app.catalogs.get(projectId)).tables
-  if (table === undefined) throw invalid('sql', 'is required: the project has no table yet')
+  if (table === undefined) throw invalidField('sql', 'is required: the project has no table yet')
   return `SELECT * FROM ${table.name} LIMIT 100`
-}
-
-function invalid(field: string, message: string): Failure {
-  return new Failure('invalid_request', { reason: 'invalid_field', details: [{ field, message }] })
 }

@@ -6,20 +6,14 @@ import {
   previewQuery,
   runQuery,
   type RunAnswer,
-  type Answers,
-  type CallWatch,
-  type QueryCallers,
+  type RunParts,
   type Deployments,
 } from '../../queries/index.ts'
-import type { Router } from '../indexes/open-indexes.ts'
+import type { QuestionIndexes } from '../indexes/open-indexes.ts'
 import { routable, type QuestionPlace } from '../indexes/snapshot.ts'
 import { decide, type Asking, type Decision } from './decide.ts'
 import type { LanguageModel } from './model.ts'
 import type { Database } from '../../store/index.ts'
-import type { Catalogs, Lookups, QueryEngine } from '../../data/index.ts'
-import type { Observe } from '../../observe.ts'
-import type { Config } from '../../config.ts'
-import type { Clock } from '../../clock.ts'
 
 export type Trial = {
   projectId: string
@@ -29,7 +23,7 @@ export type Trial = {
   parameters: Record<string, unknown>
   queryName?: string | undefined
   completeness?: Asking['completeness']
-  /** What the trial before was answered with. */
+  /** The answer of the trial before. */
   earlier?: Asking['earlier']
   /** A draft that takes part as if it were deployed. */
   draft?: string | undefined
@@ -44,20 +38,11 @@ export type Tried = {
   answer: RunAnswer | null
 }
 
-type Parts = {
+type Parts = RunParts & {
   store: Database
-  catalogs: Catalogs
-  engine: QueryEngine
-  answers: Answers
-  lookups: Lookups
-  queryCallers: QueryCallers
-  callWatch: CallWatch
   deployments: Deployments
-  router: Router
+  questionIndexes: QuestionIndexes
   languageModel: LanguageModel | null
-  observe: Observe
-  config: Config
-  now: Clock
 }
 
 /** Asks as an author: what would be chosen and why, and only with `run` the rows too. Not counted as a question. */
@@ -70,11 +55,13 @@ export async function tryQuestion(app: Parts, caller: Caller, input: Trial): Pro
     return { decision: null, slots: null, answer: null }
   }
   const index =
-    draft === null ? await app.router.index(place, 'fresh') : await app.router.trial(place, [routable(draft)])
+    draft === null
+      ? await app.questionIndexes.index(place, 'fresh')
+      : await app.questionIndexes.trial(place, [routable(draft)])
   if (queryName !== undefined && !index.queries.some(({ query }) => query.name === queryName)) {
     throw new Failure('not_found', { message: `${queryName} is not deployed in ${environment}.` })
   }
-  const asker = { projectId, keyId: '' }
+  const asker = [projectId] as const
   const { completeness, earlier = null } = input
   const asking: Asking = {
     asker,
@@ -87,7 +74,7 @@ export async function tryQuestion(app: Parts, caller: Caller, input: Trial): Pro
     explain: true,
     signal: signal(),
   }
-  const leave = app.router.admission.enter(asker)
+  const leave = app.questionIndexes.admission.enter(asker)
   const decision = await decide(app, index, asking).finally(leave)
   const { routing } = decision
   if (!('query' in routing)) return { decision, slots: null, answer: null }

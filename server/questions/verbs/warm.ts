@@ -1,11 +1,10 @@
 import { Failure } from '../../failure.ts'
 import type { Observe } from '../../observe.ts'
 import type { Database } from '../../store/index.ts'
-import type { Router } from '../indexes/open-indexes.ts'
+import type { QuestionIndexes } from '../indexes/open-indexes.ts'
+import type { Place } from '../../ids.ts'
 
-type Parts = { store: Pick<Database, 'db'>; router: Pick<Router, 'warm' | 'index'>; observe: Observe }
-
-type Place = { projectId: string; environment: string }
+type Parts = { store: Pick<Database, 'db'>; questionIndexes: Pick<QuestionIndexes, 'warm' | 'index'>; observe: Observe }
 
 /** Places are found among so many of the last questions. */
 const lastQuestions = 200
@@ -16,20 +15,30 @@ const maxPlaces = 4
  * Reads the queries of the places that were asked last, so that their first question after a start does not wait for it.
  * A project that keeps no questions is read when it is asked.
  */
-export async function warmQuestions({ store, router, observe }: Parts): Promise<void> {
-  await router.warm()
-  // Where it fails the first question does it, and is told why it cannot.
-  const tell = (error: unknown): void => observe({ kind: 'fault', where: 'reading queries ahead', error })
-  const places = await placesAskedLast(store).catch((error: unknown) => {
-    tell(error)
+export async function warmQuestions(parts: Parts): Promise<void> {
+  await parts.questionIndexes.warm()
+  const places = await placesAskedLast(parts.store).catch((error: unknown) => {
+    report(parts, error)
     return []
   })
-  for (const place of places) {
-    await router.index({ ...place, only: null }, 'judging').catch((error: unknown) => {
-      // That there is no encoder is told once, by the encoder.
-      if (!(error instanceof Failure)) tell(error)
-    })
+  for (const place of places) await readQueries(parts, place)
+}
+
+/**
+ * After it the first question in a place is answered as any later one. Where it fails the first question does it, and is
+ * told why it cannot.
+ */
+export async function readQueries(parts: Pick<Parts, 'questionIndexes' | 'observe'>, place: Place): Promise<void> {
+  try {
+    await parts.questionIndexes.index({ ...place, only: null }, 'judging')
+  } catch (error) {
+    // A missing encoder is reported once, by the encoder.
+    if (!(error instanceof Failure)) report(parts, error)
   }
+}
+
+function report({ observe }: Pick<Parts, 'observe'>, error: unknown): void {
+  observe({ kind: 'fault', where: 'reading queries ahead', error })
 }
 
 /** The last one first. */

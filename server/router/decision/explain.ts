@@ -1,20 +1,19 @@
 import type { Filled } from '../filling/fill.ts'
 import type { ProjectIndex } from '../project/project-index.ts'
 import type { Candidate } from '../ranking/compare.ts'
-import { ambiguousMargin } from '../ranking/confidence.ts'
-import { shareRight } from '../ranking/share.ts'
+import { ambiguousMargin, type AnswerSigns, shareRight } from '../ranking/confidence.ts'
 import type { Explanation } from './routing.ts'
 
 const shownCandidates = 5
 
-type Signs = { lead: number | null; margin: number | null; match?: number; ahead?: number | null }
+type Signs = Omit<AnswerSigns, 'lead' | 'hasUnused'> & { lead: number | null }
 
 /** A query with its nearest text, and how near that comes. */
-type Placed = { candidate: Pick<Candidate, 'query' | 'bestText'>; score: number }
+export type Placed = { candidate: Pick<Candidate, 'query' | 'bestText'>; score: number }
 
 /** Why the first of the ranked queries was chosen, with what was found for its slots. */
 export function explain(index: ProjectIndex, ranked: Placed[], filled: Filled, signs: Signs): Explanation {
-  const { lead, margin, match = null, ahead = null } = signs
+  const { lead, margin, match, ahead } = signs
   const confidence =
     lead === null
       ? null
@@ -28,10 +27,11 @@ export function explain(index: ProjectIndex, ranked: Placed[], filled: Filled, s
   })
   return {
     candidates: shared(candidates),
-    matchedExample: candidates[0]?.example ?? null,
+    matchedExample: lead === null ? null : (candidates[0]?.example ?? null),
     readAs: null,
     parameters: filled.parameters,
     sources: filled.sources,
+    period: filled.period,
     unused: filled.unused,
     unexpressed: [],
     match,
@@ -42,13 +42,20 @@ export function explain(index: ProjectIndex, ranked: Placed[], filled: Filled, s
     margin,
     minMargin: ambiguousMargin,
     encoder: index.encoder.kind,
+    verdict: null,
   }
 }
 
+/** The lowest confidence an answer of the router alone can carry. */
+export function leastShare({ encoder }: ProjectIndex): number {
+  const signs = { lead: 0, margin: ambiguousMargin, match: null, ahead: null, hasUnused: true }
+  return shareRight(encoder.constants, signs)
+}
+
 /**
- * Of a question that is refused: no more than the least share that an answer has. What keeps it from being answered
- * (too little in common, an opposite meaning, a report) is not among what the share is learned from, and of those that
- * are refused so with a higher one a fifth would have been right (five folds of the trust benchmark).
+ * A refused question shows no higher share than the lowest an answer can carry. The share is not learned from what
+ * refuses a question (too little in common, an opposite meaning, a report), and of those refused with a higher one a
+ * fifth would have been right (five folds of the trust benchmark).
  */
 export function lowered(explanation: Explanation, most: number): Explanation {
   const { candidates, confidence } = explanation
@@ -58,7 +65,10 @@ export function lowered(explanation: Explanation, most: number): Explanation {
   return { ...explanation, confidence: most, candidates: lower }
 }
 
-/** What the first does not have is left to the others, by how close they come to it; none has more than the first. */
+/**
+ * Divides the share that the first leaves among the others, by how close they come to it; none gets more than the
+ * first.
+ */
 function shared(candidates: Explanation['candidates']): Explanation['candidates'] {
   const [first, ...others] = candidates
   if (first === undefined) return []

@@ -1,8 +1,9 @@
-import type { CallerTime } from '../../language/index.ts'
+import type { VerdictName } from '../../../api/verdicts.ts'
+import type { CallerTime, Period } from '../../language/index.ts'
 import type { Filled } from '../filling/fill.ts'
 import type { SlotSource } from '../gaps/gap.ts'
 import type { IndexedQuery } from '../project/project-index.ts'
-import type { Unexpressed } from '../reader/unexpressed.ts'
+import type { Unexpressed } from '../reader/read-whole.ts'
 
 /** A query that could answer, best first. */
 type RouteCandidate = { name: string; description: string; score: number; confidence: number; example: string }
@@ -14,10 +15,12 @@ export type Explanation = {
   matchedExample: string | null
   /** The question with its typing errors put right, where it has some. */
   readAs: string | null
-  /** What was found for the best candidate's slots, also when the question is refused. */
+  /** Values found for the best candidate's slots, also when the question is refused. */
   parameters: Record<string, unknown>
   /** The words of the question behind each parameter. */
   sources: Record<string, SlotSource>
+  /** The days that those values cover, in words; null where the question names none. */
+  period: Period | null
   /** Words that were read as values but fill no slot. */
   unused: SlotSource[]
   /** Words that ask for something the query does not express. */
@@ -35,39 +38,46 @@ export type Explanation = {
   margin: number | null
   minMargin: number
   encoder: 'neural' | 'lexical'
+  /** The row of the table of verdicts that ended the question; null where nothing was compared. */
+  verdict: VerdictName | null
 }
 
 export type Routing = { explanation: Explanation } & (
   | { outcome: 'answer'; query: string; parameters: Record<string, unknown> }
   /** It comes nearest, and surely leaves out what `unexpressed` says. */
   | { outcome: 'unexpressed'; query: string; parameters: Record<string, unknown> }
+  /** It would answer, less surely than the project answers. */
+  | { outcome: 'unsure'; query: string; parameters: Record<string, unknown> }
   | { outcome: 'missing_slots'; query: string; parameters: Record<string, unknown>; missing: string[]; gaps: Lacking[] }
+  /** It would answer, but its SQL loses a part of the period that the question names. */
+  | { outcome: 'period_end'; query: string; parameters: Record<string, unknown>; slot: string; loses: string }
   | { outcome: 'ambiguous' }
   | {
       outcome: 'no_match'
-      because: 'empty' | 'too_long' | 'nothing_deployed' | 'not_confident' | 'other_language' | 'unsure'
+      because: 'empty' | 'too_long' | 'nothing_deployed' | 'not_confident' | 'other_language'
     }
   | { outcome: 'no_match'; because: 'opposed'; objection: string }
 )
 
 /** Why a slot still wants a value. */
-type Lacking = { slot: string; message: string }
+type Lacking = { slot: string; message: string; unlisted?: string }
 
 export type RouteOptions = CallerTime & {
   /** Values the caller has given for slots; they stand as they are, and null leaves one out. */
   given?: Record<string, unknown>
   /**
-   * What becomes of a question of which the query leaves something out. `sure`, which stands unless a query was named:
-   * refused where that is sure, answered with the words where it is likely. `strict` refuses both, `partial` answers both.
+   * Policy for a question that the query covers only in part. `sure` (the default unless a query is named) refuses
+   * where a gap is certain and answers with the words where it is likely. `strict` refuses both, `partial` answers
+   * both.
    */
   completeness?: 'strict' | 'sure' | 'partial' | undefined
-  /** Whoever wants to know why is told how near the other queries come, also where that decides nothing. */
+  /** Computes how near the other queries come, also where that decides nothing. */
   explain?: boolean | undefined
 }
 
 /**
- * What the question says and the caller gives, put together: enough to run the query, or what it still lacks. A given
- * null leaves a slot out, whatever the question says of it; one that is required cannot be.
+ * Combines the question's values with the caller's: enough to run the query, or the list of missing ones. A given null
+ * leaves a slot out whatever the question says; a required slot cannot be left out.
  */
 export function conclude(
   { query: { name }, slots }: IndexedQuery,
@@ -88,5 +98,11 @@ export function conclude(
     .map((slot) => slot.name)
     .filter((slot) => parameters[slot] === undefined)
   if (missing.length > 0) return { outcome: 'missing_slots', query: name, parameters, missing, gaps, explanation }
+  const lossy = slots.find(
+    ({ name: slot, bound }) => typeof bound?.loses === 'string' && given[slot] === undefined && slot in filled.sources,
+  )
+  if (typeof lossy?.bound?.loses === 'string') {
+    return { outcome: 'period_end', query: name, parameters, slot: lossy.name, loses: lossy.bound.loses, explanation }
+  }
   return { outcome: 'answer', query: name, parameters, explanation }
 }

@@ -1,7 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { compileCache, programBeside } from '../../process/compiled.ts'
+import { encoderFlags, encoderVariables } from '../../../scripts/memory.mjs'
+import { compileCache, programBeside } from '../../process/index.ts'
 import { Failure } from '../../failure.ts'
 import { createWordReader, packWords } from './encoder-pipe.ts'
 
@@ -20,23 +21,15 @@ export type EncoderChild = {
 const openTimeoutMs = 30_000
 const stderrBytes = 8_000
 
-// What it allocates in JavaScript is little, and it does one thing at a time.
-const lean = ['--no-warnings', '--max-semi-space-size=1', '--single-threaded']
-/**
- * What opening a model needs for a moment goes back to the system, and what each run needs anew does not: a quarter of the
- * time of a reading would be spent on taking pages and giving them back (Linux with glibc).
- */
-const givingBack = 'glibc.malloc.mmap_threshold=1048576:glibc.malloc.trim_threshold=8388608:glibc.malloc.arena_max=1'
-
 /** `onLost` is called once, and only for one that was open. */
 export async function openEncoderChild(
   args: string[],
   onLost: (error: Error, opened: EncoderChild) => void,
 ): Promise<EncoderChild> {
   const program = fileURLToPath(programBeside(import.meta.url, 'encoder-process'))
-  const child = spawn(process.execPath, [...lean, program, ...args], {
+  const child = spawn(process.execPath, ['--no-warnings', ...encoderFlags, program, ...args], {
     // No environment, so no secret.
-    env: { GLIBC_TUNABLES: givingBack, UV_THREADPOOL_SIZE: '1', ...compileCache() },
+    env: { ...encoderVariables, UV_THREADPOOL_SIZE: '1', ...compileCache() },
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     // A signal to our whole process group is for us; it would come before the process can say that it heeds none.
     detached: true,
@@ -107,7 +100,7 @@ function stopSilenceTimer(opened: EncoderChild): void {
   opened.silence = null
 }
 
-/** What it makes of a text, or of a question beside a card. */
+/** Result for a text, or for a question beside a card. */
 export function askChild(
   opened: EncoderChild,
   { id, words, silenceMs }: { id: number; words: Int32Array; silenceMs: number },

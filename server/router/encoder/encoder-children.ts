@@ -7,7 +7,7 @@ export type Tokens = { questionTokens: number; ids: number[] }
 
 type ChildrenOptions = {
   count: number
-  /** What each process is started with. */
+  /** Arguments of each process. */
   args: string[]
   /** Throws where the models are no longer those that this code was learned with. */
   verify: () => Promise<void>

@@ -1,8 +1,8 @@
 /**
- * What the encoder's process and its parent say to each other, as 32-bit words: one way the number of a text, how many
- * of its tokens are a question to be read beside a card (none: a text to be encoded) and the tokens; the other way that
- * number and the vector or the logits. Number 0 says that the process is ready; no words, that a text failed. Plain
- * words, because the messages Node offers cost a third of what encoding does.
+ * The wire between the encoder's process and its parent, as 32-bit words. To the process: the number of a text, how
+ * many of its tokens are a question to be read beside a card (none: a text to be encoded), and the tokens. Back: that
+ * number and the vector or the logits. Number 0 means ready; no words, that a text failed. Plain words, because Node's
+ * messages cost a third of what encoding does.
  */
 export const headBytes = 8
 

@@ -1,6 +1,6 @@
 import { readSync, writeSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
-import { leaveSignalsToParent } from '../../process/leave-signals.ts'
+import { leaveSignalsToParent } from '../../process/index.ts'
 import { headBytes, packWords } from './encoder-pipe.ts'
 import { encoderLevel, feedsOf, openModel, readerLevel } from './model-session.ts'
 

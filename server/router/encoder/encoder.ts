@@ -35,7 +35,7 @@ const dimensions = 384
 const maxTokens = 64
 const modelSha256 = '02aec35ab40fdd590ab3c22916df49ecba022f0e848fef5c797f337b9a53ec70'
 const tokenizerSha256 = 'aa5777dd801854afc1818a8e20820806261c9497db9593a220b646bedfbc0fef'
-const readerSha256 = '4141004ef4604e0b9aaa8f88bc0260f4a422a14c6b513da0a550a8bf6212736f'
+const readerSha256 = '75c98ad38890d8b692e1d4ab4dafb94ec89bdc0c48384c4cb3b4eddd006b1bd6'
 
 type ReaderFiles = { path: string; constants: ReaderConstants }
 

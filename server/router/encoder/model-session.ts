@@ -87,7 +87,7 @@ const probedTokens = 32
 /** A reader takes those after so many for a card. */
 const probedQuestion = 12
 
-/** What a model says to a text that is always the same, bit by bit: two that agree are the same model. */
+/** The model's output for a fixed text, bit by bit: two that agree are the same model. */
 export async function probeModel(session: InferenceSession): Promise<Buffer> {
   const ids = BigInt64Array.from({ length: probedTokens }, (_, at) => BigInt(1_000 + at * 797))
   const output = await session.run(feedsOf(ids, new BigInt64Array(probedTokens).fill(1n, probedQuestion)))

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { leaveSignalsToParent } from '../../process/leave-signals.ts'
+import { leaveSignalsToParent } from '../../process/index.ts'
 import { encoderLevel, openPacked, openShipped, packedFiles, probeModel, readerLevel } from './model-session.ts'
 
 /**

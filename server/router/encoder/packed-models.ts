@@ -4,7 +4,7 @@ import { access, mkdir, rename, rm } from 'node:fs/promises'
 import { arch, cpus } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { compileCache, programBeside } from '../../process/compiled.ts'
+import { compileCache, programBeside } from '../../process/index.ts'
 
 const packTimeoutMs = 60_000
 
@@ -39,7 +39,7 @@ async function pack(folder: string, models: Array<{ path: string }>): Promise<bo
     await mkdir(dirname(folder), { recursive: true })
     await mkdir(making)
     await runPacking([making, ...models.map(({ path }) => path)])
-    // Who comes second finds the folder there: it holds the same.
+    // A process that comes second finds the same folder there.
     await rename(making, folder).catch(() => access(folder))
     return true
   } catch {

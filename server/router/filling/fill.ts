@@ -1,22 +1,20 @@
 import {
-  dayValue,
-  inclusive,
   isExcluded,
   iso,
   localDay,
   overlaps,
-  todayOf,
   type CallerTime,
-  type DateSpan,
+  type Period,
   type Reading,
   type Span,
 } from '../../language/index.ts'
 import { findGaps } from '../gaps/find-gaps.ts'
 import type { Doubt, Gap, SlotSource } from '../gaps/gap.ts'
+import { dayFor, periodIn, spreadRanges } from './periods.ts'
 import { openText } from '../project/open-text.ts'
 import { optionsFor, type Option, type Reference } from './options.ts'
 import type { IndexedQuery, ProjectIndex } from '../project/project-index.ts'
-import { spoken, type Slot } from '../project/project.ts'
+import type { Slot } from '../project/project.ts'
 import type { Asked } from '../ranking/evidence.ts'
 import { dotRow } from '../vectors/vectors.ts'
 
@@ -31,6 +29,8 @@ export type Filled = {
   gaps: Gap[]
   /** Words that may be meant as values which a slot does not have. */
   doubts: Doubt[]
+  /** The days that the values of its slots cover. */
+  period: Period | null
 }
 
 type Assignment = Map<Slot, Option>
@@ -46,7 +46,7 @@ export function fill(index: ProjectIndex, asked: Asked, query: IndexedQuery, clo
   const like = { references, known: new Map(), units, hasDays }
   const options = new Map(query.slots.map((slot) => [slot, optionsFor(index, asked, slot, like)]))
   const chosen = assign(query.slots, options)
-  const filled: Filled = { parameters: {}, sources: {}, missing: [], unused: [], gaps: [], doubts: [] }
+  const filled: Filled = { parameters: {}, sources: {}, missing: [], unused: [], gaps: [], doubts: [], period: null }
   const give = (slot: Slot, value: unknown, { start, end }: { start: number; end: number }): void => {
     filled.parameters[slot.name] = value
     filled.sources[slot.name] = { start, end, text: asked.linked.text.slice(start, end) }
@@ -61,6 +61,7 @@ export function fill(index: ProjectIndex, asked: Asked, query: IndexedQuery, clo
     }
   }
   spreadRanges(query.slots, chosen, { give, clock, done: filled })
+  filled.period = periodIn(query.slots, chosen, filled)
   for (const slot of query.slots) {
     if (slot.name in filled.parameters || (slot.type.kind !== 'text' && slot.type.kind !== 'boolean')) continue
     const taken = Object.values(filled.sources)
@@ -128,7 +129,7 @@ function listValues({ linked }: Asked, options: Option[], taken: Span[]): Option
   const longestFirst = options.toSorted((a, b) => b.span.to - b.span.from - (a.span.to - a.span.from))
   for (const option of longestFirst) {
     const { span } = option
-    if (span.weak || taken.some((other) => overlaps(other, span))) continue
+    if ((span.weak && span.isOnlyName !== true) || taken.some((other) => overlaps(other, span))) continue
     if (!kept.some((other) => overlaps(other.span, span))) kept.push(option)
   }
   const inOrder = kept.sort((a, b) => a.span.from - b.span.from)
@@ -159,41 +160,6 @@ function boundValue(slot: Slot, { value, days }: Reading, clock: CallerTime): un
   const { type } = slot.rules
   if (typeof value === 'string' && type === 'number') return Number(value)
   return typeof value === 'number' && type === 'string' ? String(value) : value
-}
-
-/** The end of a stretch that a slot means, itself included; a slot named for "before" or "after" is the day not included. */
-function dayFor(slot: Slot, days: DateSpan, { timeZone }: CallerTime): string {
-  const isEnd = slot.role === 'end'
-  const isExclusive = days.isStrict && /\b(?:before|after)\b/.test(spoken(slot.name))
-  const { format } = slot.rules
-  if (isExclusive) return dayValue(days, isEnd ? 'first' : 'last', format, timeZone)
-  return dayValue(inclusive(days), isEnd ? 'last' : 'first', format, timeZone)
-}
-
-type Giving = { give: (slot: Slot, value: unknown, place: Span) => void; clock: CallerTime; done: Filled }
-
-/** "in March" fills both `from` and `to`; "until March" only `to`, "since March" only `from` where today need not be named. */
-function spreadRanges(slots: Slot[], chosen: Assignment, { give, clock, done }: Giving): void {
-  const dated = slots.filter(({ type }) => type.kind === 'date')
-  const start = dated.find((slot) => slot.role === 'start')
-  const end = dated.find((slot) => slot.role === 'end')
-  if (start === undefined || end === undefined) return
-  const [from, to] = [chosen.get(start), chosen.get(end)]
-  const only = from ?? to
-  if (
-    only === undefined ||
-    only.reading.days === null ||
-    (from !== undefined && to !== undefined && from.span !== to.span)
-  )
-    return
-  const { days } = only.reading
-  for (const slot of [start, end]) {
-    delete done.parameters[slot.name]
-    delete done.sources[slot.name]
-  }
-  if (days.open !== 'before') give(start, dayFor(start, days, clock), only.span)
-  if (days.open !== 'after') give(end, dayFor(end, days, clock), only.span)
-  else if (end.required) give(end, dayFor(end, todayOf(days, clock), clock), only.span)
 }
 
 function unusedWords(

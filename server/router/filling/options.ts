@@ -13,6 +13,7 @@ import {
   type Unit,
   type ValueType,
 } from '../../language/index.ts'
+import { contraryOf } from '../gaps/gap.ts'
 import type { IndexedText } from '../project/index-text.ts'
 import type { ProjectIndex } from '../project/project-index.ts'
 import type { RuleName } from '../project/rules.ts'
@@ -24,11 +25,12 @@ export type Option = { span: Span; reading: Reading; score: number }
 /** A text of the query, and how near the question is to it. */
 export type Reference = { text: IndexedText; weight: number }
 
+const unitWorth = 1
 const penalties = { weak: -1.5, otherEnd: -2, leftOut: -3, ofDay: -4 }
 
 type Like = { references: Reference[]; known: KnownReadings; units: Unit[]; hasDays: boolean }
 
-/** What could fill a slot: by the words around it in the examples, by order, by the slot's own words, by unit. */
+/** Candidate values of a slot: by the words around it in the examples, by order, by the slot's own words, by unit. */
 export function optionsFor(
   index: ProjectIndex,
   asked: Asked,
@@ -46,37 +48,42 @@ export function optionsFor(
     const reading = inSlotUnit(said, slot, unit, units)
     if (reading === null || !allowed(slot, reading.value)) continue
     if (isYear(asked, span, slot) && !isOff('year is no number')) continue
+    const isOut = isExcluded(asked.linked, span.from, span.to)
+    const contrary = isOut ? contraryOf(slot, reading.value) : undefined
     const own = asked.shape.marks.find((mark) => mark.span === span)
     const seen =
       own === undefined
         ? shape(asked.linked, index.contexts, new Map([[span, slot.type]]), known)
         : readAs(asked.shape, own, slot.type)
-    const standing = own === undefined ? -1 : 0
+    const isName = span.isOnlyName === true
+    const standing = own === undefined && !isName ? -1 : 0
+    // "3 weeks" and "€10,000" say what they count: to a slot that counts the same they are hardly anything else.
+    const isMeasured = unit !== null && slot.unit !== null
     const score =
       reading.quality +
       standing +
-      (span.weak ? penalties.weak : 0) +
-      (isExcluded(asked.linked, span.from, span.to) ? penalties.leftOut : 0) +
+      (isMeasured ? unitWorth : span.weak && !isName ? penalties.weak : 0) +
+      (isOut && contrary === undefined ? penalties.leftOut : 0) +
       (hasDays && isOfDay(asked, span, slot) && !isOff('number inside a day') ? penalties.ofDay : 0) +
       (isOtherWay(asked, span, slot) ? penalties.otherEnd : 0) +
       2 * likeness(seen, span, slot, references) +
       cues(seen, span, slot)
-    options.push({ span, reading, score })
+    options.push({ span, reading: contrary === undefined ? reading : { ...reading, value: contrary }, score })
   }
   return options
 }
 
 /** The 6 of "the last 6 months" is no number of rows where the query knows days; for one that counts months it is. */
 function isOfDay({ linked }: Asked, span: Span, { type, unit }: Slot): boolean {
-  if (type.kind !== 'number' || unit !== null || type.labelStems.has('year') || type.labelStems.has('month'))
-    return false
+  const countsTime = unit?.dimension === 'time' || unit?.dimension === 'calendar'
+  if (type.kind !== 'number' || countsTime || type.labelStems.has('year') || type.labelStems.has('month')) return false
   return linked.spans.some(
     (day) => day !== span && overlaps(day, span) && day.readings.some(({ days }) => days !== null),
   )
 }
 
 const yearNumber = /^(?:19|20)\d{2}$/
-const yearBefore = /^(?:in|since|during|until|till|throughout|year|of)$/
+const yearBefore = /^(?:in|since|during|until|till|throughout|year|of|quarter|q[1-4])$/
 
 /** The 2025 of "the lorry in 2025" is a year: no number of a lorry, and no count of anything. */
 function isYear({ linked }: Asked, span: Span, { type }: Slot): boolean {

@@ -1,6 +1,7 @@
-import { anyMonth, isFunctionWord, nearestMonth, words, type DateSpan } from '../../language/index.ts'
-import { daysAt, isJoined, wordsAround, wordsAt, type Gap, type QueryReading, type SlotSource } from './gap.ts'
+import { anyMonth, dayMs, isFunctionWord, words, type DateSpan } from '../../language/index.ts'
+import { daysAt, isJoined, wordsAround, type Gap, type QueryReading, type SlotSource } from './gap.ts'
 import { spoken, type Slot } from '../project/project.ts'
+import { unreadMonth } from './unread-days.ts'
 
 /** A day that the slot cannot take as it was said: one that does not exist, or more or less than the slot holds. */
 export function daysGap(reading: QueryReading, slot: Slot, source: SlotSource): Gap | null {
@@ -19,6 +20,7 @@ export function daysGap(reading: QueryReading, slot: Slot, source: SlotSource): 
   }
   const hour = hourOfDay(reading, slot, { source, days })
   if (hour !== null) return hour
+  if (slot.type.isMonth) return partOfMonth(slot, { source, days })
   return days.open === null
     ? (oneDay(reading, slot, { source, days }) ?? oneEnd(reading, slot, { source, days }))
     : null
@@ -55,6 +57,18 @@ function oneDay(reading: QueryReading, slot: Slot, { source, days }: Said): Gap 
     slot: slot.name,
     message: `takes one day, and the question names more: ${source.text}`,
     isOpposed: false,
+  }
+}
+
+/** "income on 5 October" of a query for a month; the last day, at which a month is closed, stands for it. */
+function partOfMonth(slot: Slot, { source, days }: Said): Gap | null {
+  const isLast = new Date(Date.parse(days.last) + dayMs).getUTCDate() === 1
+  if (isLast && (days.first === days.last || days.first.endsWith('-01'))) return null
+  return {
+    rule: 'part of a month',
+    slot: slot.name,
+    message: `takes a whole month, and the question names a part of one: ${source.text}`,
+    isOpposed: true,
   }
 }
 
@@ -116,31 +130,23 @@ function partOfYear(
   }
 }
 
-const datedBefore = /^(?:in|of|since|from|to|until|till|through|between|and|before|after|during)$/
-
-/** "in Xyzember 2025": whatever stands before the year makes less of it, and the whole year is not what was asked. */
-function unreadMonth({ linked, query, mayBeTypo }: QueryReading, slot: Slot, source: SlotSource): Gap | null {
-  if (!fourDigits.test(source.text) || (slot.type.kind !== 'date' && !slot.type.labelStems.has('year'))) return null
-  const at = wordsAt(linked, source).from
-  const [before, word, year] = [linked.words[at - 2], linked.words[at - 1], linked.words[at]]
-  if (word === undefined || year === undefined || !/^\s+$/.test(linked.text.slice(word.end, year.start))) return null
-  const isRead = [...linked.spans, ...linked.weak].some(({ from, to }) => from < at && at - 1 < to)
-  if (isRead || query.said.has(word.stem) || isFunctionWord(word.text) || /\d/.test(word.text)) return null
-  const isNear = nearestMonth(word.text) !== null
-  const isDated = datedBefore.test(before?.text ?? '')
-  if (isDated ? !isNear && !mayBeTypo(word.text) : !isNear || !mayBeTypo(word.text)) return null
-  const said = linked.text.slice(word.start, year.end)
-  return { rule: 'unread month', slot: slot.name, message: `names no month that is known: “${said}”`, isOpposed: false }
-}
-
-/** "in March and June" is not all that lies between. */
+/**
+ * "in March and June" is not all that lies between. Stretches that follow each other are one, and so are the two days of
+ * "2 and 6 November" to a query of a period.
+ */
 export function twoStretches({ linked, query: { slots }, found: { sources } }: QueryReading): Gap[] {
   const dated = slots.filter(({ type, name }) => type.kind === 'date' && name in sources)
   const [start, end] = (['start', 'end'] as const).map((role) => dated.find((slot) => slot.role === role))
   const [first, last] = [sources[start?.name ?? ''], sources[end?.name ?? '']]
   if (end === undefined || first === undefined || last === undefined || first.start === last.start) return []
-  const isOpen = [first, last].some((place) => daysAt(linked, place)?.open !== null)
-  if (isOpen || !isJoined(linked, first, last)) return []
+  const [one, other] = [daysAt(linked, first), daysAt(linked, last)]
+  const isOpen = one?.open !== null || other?.open !== null
+  if (isOpen) return []
+  const [from, to] = [first, last].sort((a, b) => a.start - b.start)
+  const join = linked.text.slice(from?.end, to?.start)
+  // "This week last year" is neither.
+  const isBare = words(join).every(({ text }) => isFunctionWord(text))
+  if (!(isBare || isJoined(linked, first, last)) || isOneStretch(linked.text, [one, other], join)) return []
   const named = `${first.text}, ${last.text}`
   return [
     {
@@ -150,4 +156,17 @@ export function twoStretches({ linked, query: { slots }, found: { sources } }: Q
       isOpposed: false,
     },
   ]
+}
+
+const dayBesideDay =
+  /^(?:\d{1,2}(?:st|nd|rd|th)?\s*(?:[&/]|\band\b).*\d|.*\d\s*(?:[&/]|\band\b)\s*(?:the\s+)?\d{1,2}(?:st|nd|rd|th)?)/iu
+
+const alongside = /^\s*(?:,|&|\/|-|,?\s*\b(?:and|or|to|until|till|through)\b)\s*(?:\b(?:in|on|the)\b\s*)*$/iu
+
+function isOneStretch(text: string, [first, last]: [DateSpan, DateSpan], join: string): boolean {
+  const [from, to] = first.first <= last.first ? [first, last] : [last, first]
+  if (!alongside.test(join)) return false
+  if (new Date(Date.parse(from.last) + dayMs).toISOString().startsWith(to.first)) return true
+  const isOneMonth = from.first === from.last && to.first === to.last && from.first.slice(0, 7) === to.first.slice(0, 7)
+  return isOneMonth && dayBesideDay.test(text.slice(Math.min(first.start, last.start), Math.max(first.end, last.end)))
 }

@@ -9,6 +9,7 @@ import {
 } from '../../language/index.ts'
 import { daysGap, twoStretches } from './day-gaps.ts'
 import {
+  contraryOf,
   daysAt,
   isFree,
   isJoined,
@@ -23,14 +24,16 @@ import {
   type SlotSource,
   type Use,
 } from './gap.ts'
-import { numberGap } from './number-gaps.ts'
-import { ambiguousPart, unknownValues } from './value-gaps.ts'
+import { unreadDays } from './unread-days.ts'
+import { ambiguousPart, numberGap, unknownValues } from './value-gaps.ts'
 import type { IndexedQuery, ProjectIndex } from '../project/project-index.ts'
 import { spoken, type Slot } from '../project/project.ts'
 import type { RuleName } from '../project/rules.ts'
 import type { Asked } from '../ranking/evidence.ts'
 
-/** What is left out, meant the other way, one of several or out of bounds; and what may be. */
+/**
+ * Gaps between the question and the filled query: left out, reversed, one of several, out of bounds; certain or likely.
+ */
 export function findGaps(
   index: ProjectIndex,
   { linked, shape: { marks } }: Asked,
@@ -46,7 +49,7 @@ export function findGaps(
   const gaps = unknown.flatMap(({ slot, doubts }): Gap[] => {
     const source = found.sources[slot.name]
     if (slot.type.kind === 'boolean') return []
-    // What is asked for anyway may as well be named.
+    // A value that is asked for anyway may be named here.
     const isWanted = slot.required && source === undefined
     const named = doubts.filter(({ isSure }) => isSure || isWanted).slice(0, 1)
     const rules =
@@ -60,12 +63,12 @@ export function findGaps(
           ]
     return firstOf([...rules, () => named], stands)
   })
-  const beside = firstOf([() => excludedBeside(reading)], stands)
+  const beside = firstOf([() => excludedBeside(reading), () => unreadDays(reading)], stands)
   const others = [...beside, ...[...turnedRange(reading), ...twoStretches(reading)].filter(stands)]
   return { gaps: gaps.length > 0 ? gaps : others, doubts: unknown.flatMap(({ doubts }) => doubts) }
 }
 
-/** What the first rule finds that finds something. */
+/** Result of the first rule that finds something. */
 function firstOf(rules: Array<() => Gap | Gap[] | null>, stands: (gap: Gap) => boolean): Gap[] {
   for (const rule of rules) {
     const found = [rule() ?? []].flat().filter(stands)
@@ -89,13 +92,14 @@ function opposed(reading: QueryReading, slot: Slot, source: SlotSource): Gap | n
   const way = isShared ? null : wayAt(linked, slot, source)
   if (way !== null) {
     const known = waysOf(reading, slot, uses)
-    // Of a number that no text speaks of nothing is known; a day is a day unless something says otherwise.
+    // A number that no text mentions tells nothing; a day is a day unless something says otherwise.
     const isKnown = known.size === 0 ? uses.length === 0 && slot.type.kind !== 'date' : known.has(way)
     return isKnown
       ? null
       : gap('direction of a bound', `cannot be ${way === 'up' ? 'the least' : 'the most'} that is wanted`)
   }
-  if (isExcluded(linked, from, to)) {
+  const value = reading.found.parameters[slot.name]
+  if (isExcluded(linked, from, to) && contraryOf(slot, value) === undefined) {
     return excludesValues(reading, slot, uses) ? null : gap('values left out', 'cannot be left out')
   }
   return null

@@ -18,6 +18,8 @@ export type Gap = {
   rule: RuleName
   slot: string
   message: string
+  /** The same without the values that there are, for who may not know them. */
+  unlisted?: string
   /** The question means something else than the query: no value would make it the answer. */
   isOpposed: boolean
   /** How many values beside the one that the slot takes. */
@@ -43,7 +45,7 @@ export type QueryReading = {
   query: IndexedQuery
   texts: IndexedText[]
   found: FoundValues
-  /** What there is of each type of value. */
+  /** Known values of each type. */
   existing: Linker['existing']
   mayBeTypo: Linker['mayBeTypo']
   /** Whether any query of the project says a word. */
@@ -97,4 +99,17 @@ const shownWords = 4
 export function wordsAround(linked: Linked, { start, end }: TextPlace): string {
   const { from } = wordsAt(linked, { start, end })
   return linked.text.slice(linked.words[Math.max(0, from - shownWords)]?.start, end)
+}
+
+/** The "unpaid" of "not paid", where a list has both. */
+export function contraryOf({ rules: { choices } }: Slot, value: unknown): unknown {
+  const said = String(value).toLowerCase()
+  const contraries = new Set([
+    `un${said}`,
+    `non-${said}`,
+    `not ${said}`,
+    `not_${said}`,
+    ...(said.startsWith('un') ? [said.slice(2)] : []),
+  ])
+  return choices.find((each) => contraries.has(String(each).toLowerCase()))
 }

@@ -1,6 +1,6 @@
+import far from '../../../models/question-encoder/far_questions.json' with { type: 'json' }
 import { link, shape, type Contexts, type Linker } from '../../language/index.ts'
 import { yieldToEventLoop } from '../../flow/index.ts'
-import { farQuestions, valuedQuestions } from './far-questions.ts'
 import type { Embed } from '../project/project-index.ts'
 import type { Asked } from '../ranking/evidence.ts'
 import { rowOf, scan, type Matrix } from '../vectors/vectors.ts'
@@ -16,7 +16,7 @@ export async function readFarBank(
   own: Matrix,
   embed: Embed,
 ): Promise<Asked[]> {
-  const questions = [...farQuestions, ...withValues(linker.samples)]
+  const questions = [...far.questions, ...withValues(linker.samples)]
   const clock = { now: new Date(0), timeZone: 'UTC' }
   const shaped: Array<Pick<Asked, 'linked' | 'shape'>> = []
   for (const text of questions) {
@@ -26,17 +26,17 @@ export async function readFarBank(
   }
   const raw = await embed(questions)
   const masked = await embed(shaped.map(({ shape: { masked: text } }) => text))
-  const far: Asked[] = []
+  const kept: Asked[] = []
   for (const [at, each] of shaped.entries()) {
     const asked = { ...each, raw: rowOf(raw, at), masked: rowOf(masked, at) }
-    if (scan(own, asked.raw).every((cosine) => cosine < ownWorld)) far.push(asked)
+    if (scan(own, asked.raw).every((cosine) => cosine < ownWorld)) kept.push(asked)
     await yieldToEventLoop()
   }
-  return far
+  return kept
 }
 
 function withValues(samples: string[]): string[] {
-  const filled = valuedQuestions.flatMap((question) => samples.map((value) => question.replace('{}', value)))
+  const filled = far.withValue.flatMap((question) => samples.map((value) => question.replace('{}', value)))
   const step = Math.max(1, filled.length / maxValued)
   return Array.from({ length: Math.min(filled.length, maxValued) }, (_, at) => filled[Math.floor(at * step)] ?? '')
 }

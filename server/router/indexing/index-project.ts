@@ -1,3 +1,4 @@
+import { defaultMinConfidence } from '../../../api/questions.ts'
 import {
   addSpelling,
   isFunctionWord,
@@ -12,16 +13,15 @@ import { yieldToEventLoop } from '../../flow/index.ts'
 import { calibrate } from './calibrate.ts'
 import { readFarBank } from './far-bank.ts'
 import { indexText, reread, type IndexedText } from '../project/index-text.ts'
-import { ownWordingsOf } from './own-wordings.ts'
+import { ownWordingsOf } from '../decision/candidate.ts'
 import { makeLinker } from './make-linker.ts'
 import type { Embed, IndexedQuery, ProjectIndex, Uncalibrated, VectorCache } from '../project/project-index.ts'
 import { indexCounterExamples } from '../ranking/counter-examples.ts'
 import { slotsOf, spoken, type CounterExample, type RoutableProject, type Slot } from '../project/project.ts'
-import { prepareReading } from '../reader/guard.ts'
+import { prepareReading } from '../decision/guard.ts'
 import type { RuleName } from '../project/rules.ts'
-import { textKey } from '../vector-of.ts'
+import { type Asked, textKey } from '../ranking/evidence.ts'
 import { shareOfMany } from '../ranking/confidence.ts'
-import type { Asked } from '../ranking/evidence.ts'
 import { buildLexical } from '../vectors/lexical.ts'
 import { roughen, settle } from '../vectors/scan-kernel.ts'
 import { matrixOf, toUnitLength, rowOf, type Matrix } from '../vectors/vectors.ts'
@@ -79,7 +79,7 @@ export async function buildIndex(
     { previous, counterExamples: project.counterExamples ?? [] },
   )
   const calibration = await calibrate(index, learning)
-  const { leastConfidence = 0 } = project
+  const { leastConfidence = defaultMinConfidence } = project
   const unread = { ...index, calibration, leastConfidence, reading: null }
   if (encoder.reader === null) return unread
   const reading = await prepareReading(encoder.reader, project, unread, previous?.matches)
@@ -187,7 +187,7 @@ export async function centroids(
   return { rows: matrixOf(rows, columns), lengths: Float32Array.from(lengths) }
 }
 
-// Of longer lists some name is always a letter away from another that nobody knows.
+// In longer lists some name is always one letter away from another word.
 const maxSpelledValues = 30
 
 async function spellingOf(

@@ -1,3 +1,4 @@
+import { defaultMinConfidence } from '../../../api/questions.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { addSpelling, isFunctionWord, words, type Linker, type Spelling } from '../../language/index.ts'
 import { indexCounterExamples } from '../ranking/counter-examples.ts'
@@ -12,11 +13,11 @@ import { cardOf } from '../project/card.ts'
 import { yieldToEventLoop } from '../../flow/index.ts'
 import { centroids, embedder, fixedValues, wordsSaid } from './index-project.ts'
 import { indexText, reread, type IndexedText } from '../project/index-text.ts'
-import { ownWordingsOf } from './own-wordings.ts'
+import { ownWordingsOf } from '../decision/candidate.ts'
 
 /** Below this many queries an index is built as fast as it is patched. */
 const minQueries = 100
-/** What a project has learned of itself is hardly changed by so small a share of it. */
+/** A change of this share hardly moves what a project has learned of itself. */
 const maxShare = 0.05
 const sharedTexts = 3
 
@@ -82,7 +83,7 @@ export async function patchIndex(
       embed,
     ),
     calibration: { ...old.calibration, ownCosine: ownCosinesAgain(old, settled.masked, join) },
-    leastConfidence: project.leastConfidence ?? 0,
+    leastConfidence: project.leastConfidence ?? defaultMinConfidence,
     reading:
       old.reading === null || reader === null
         ? null
@@ -96,7 +97,7 @@ export async function patchIndex(
   }
 }
 
-/** Of each query its place in the index that is there; undefined where it is another or new. */
+/** Position of each query in the existing index; undefined where it has changed or is new. */
 function placesOf({ queries }: RoutableProject, old: ProjectIndex): Array<number | undefined> {
   const known = new Map(old.queries.map(({ query }, at) => [query.name, { query, at }]))
   return queries.map((query) => {

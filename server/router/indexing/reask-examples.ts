@@ -80,7 +80,7 @@ function claims(
     const isClaimant = (name: string): boolean => changed.has(name) && !had.has(keyOf(name, wording))
     const claimants = [...all].filter(isClaimant).toSorted()
     if (claimants.length === 0) return undefined
-    // Of two that both come to it now one is told of.
+    // Where two claim it, one is reported.
     if (isClaimant(query)) return { by: claimants.find((name) => name > query) }
     return { by: claimants[0] }
   }
@@ -141,7 +141,7 @@ type Indexes = {
 }
 type PlaceBefore = (name: string, question: string) => number | undefined
 
-/** Who would answer an example instead of its query; undefined while it stays where it was. */
+/** The query that would answer an example instead of its own; undefined while it stays. */
 function takerOf({ before, after, placeBefore, rivals }: Indexes, text: number): string | null | undefined {
   const own = after.texts[text]
   const query = after.queries[own?.query ?? -1]
@@ -206,7 +206,7 @@ export function leader(
   return own === undefined ? { name: null, tied: null } : bestOf(index, evidenceOf(index, own, text), without, margin)
 }
 
-/** Of a text of the index, gathered once however often it is ranked. */
+/** Evidence of a text of the index, gathered once however often it is ranked. */
 function evidenceOf(index: ProjectIndex, { linked, shape }: IndexedText, text: number): Evidence {
   return gather(index, { linked, shape, raw: rowOf(index.raw, text), masked: rowOf(index.masked, text) })
 }

@@ -17,12 +17,12 @@ export async function buildTrie(
   const trie = newTrie()
   const lists = await valueLists(project)
   for (const [type, list] of lists) {
-    for (const { surface, value } of list.flatMap(withAnd)) {
+    for (const { surface, value } of list.flatMap(asWritten)) {
       addValue(trie, { type, value, surface }, (stem) => isOrdinary(stem, list.length))
       await yieldToEventLoop()
     }
   }
-  // What people say for a value is no name of which a part would do.
+  // A synonym is not a name of which a part would do.
   for (const [type, list] of await valueLists(project, 'unspoken')) await addParts(trie, { type, list, isSaid })
   const existing = new Map(
     Array.from(lists, ([type, list]) => {
@@ -107,11 +107,15 @@ function surfaces(listed: ListedValue): Listed[] {
   ]
 }
 
-/** "Salt & Pepper" is said "salt and pepper", and the other way round. */
-function withAnd(listed: Listed): Listed[] {
-  const { surface, value } = listed
-  if (surface.includes('&')) return [listed, { surface: surface.replaceAll('&', ' and '), value }]
-  return /\sand\s/iu.test(surface) ? [listed, { surface: surface.replaceAll(/\sand\s/giu, ' & '), value }] : [listed]
+/** "Salt & Pepper" is said "salt and pepper", "St. Anne's" "st annes", and "web-frontend" "webfrontend". */
+function asWritten({ surface, value }: Listed): Listed[] {
+  const others = [
+    surface.replaceAll('&', ' and '),
+    surface.replaceAll(/\sand\s/giu, ' & '),
+    surface.replaceAll(/['’]/gu, ''),
+    surface.replaceAll(/(?<=\p{L}{3})-(?=\p{L}{3})/gu, ''),
+  ]
+  return [...new Set([surface, ...others])].map((each) => ({ surface: each, value }))
 }
 
 function enumValues({ choices }: ValueRules): Listed[] {
@@ -120,7 +124,7 @@ function enumValues({ choices }: ValueRules): Listed[] {
   )
 }
 
-/** What people say for a value, whether an enum lists it or a column holds it. */
+/** Synonyms of a value, whether an enum lists it or a column holds it. */
 function synonymsOf({ choices, synonyms }: ValueRules): Listed[] {
   return Object.entries(synonyms).flatMap(([name, said]) => {
     const value = choices.find((each) => String(each) === name) ?? name

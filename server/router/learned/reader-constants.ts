@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 const count = z.int().min(0)
 
-/** What was chosen when the reader was trained: its input's lengths and marks, and where its logits count. */
+/** Choices made when the reader was trained: its input's lengths and marks, and where its logits count. */
 const constantsSchema = z.strictObject({
   /** So many of the router's best queries are read beside the question. */
   candidates: count,
@@ -13,13 +13,14 @@ const constantsSchema = z.strictObject({
   least_lead: z.number(),
   /** From this logit on the first is not compared with the others. */
   sure_from: z.number(),
-  /** What the router's score counts beside the logit when one of them is chosen. */
+  /** Weight of the router's score beside the logit when a candidate is chosen. */
   score_weight: z.number(),
   /** Shares below which a question is refused that the router would answer, and one that it would not. */
   refuse_below: z.number(),
   refuse_far_below: z.number(),
-  /** In a project of fewer queries what the router would not answer is not answered: nothing was learned from such. */
-  far_from_queries: count,
+  /** In a project of fewer queries less speaks against a far-away question: there the second of these is higher. */
+  few_queries: count,
+  refuse_far_of_few_below: z.number(),
   /** Below this share an answer says what it leaves out. */
   flag_below: z.number(),
   word_above: z.number(),
@@ -45,15 +46,20 @@ const constantsSchema = z.strictObject({
     sep: count,
   }),
   /**
-   * So many examples a project must have. The share of them that is read below a logit in any project; where chance
-   * would give as many as there are more seldom than this, it is misread. What is usual counts as so many examples.
+   * When the reader chooses in a project (`decision/guard.ts`): with so many own questions, and unless fewer of them
+   * come out right with it than chance would give so seldom. Of more queries than it has learned from, one that is
+   * lost is too many, and so are more read below a logit than the usual share would give by chance.
    */
   guard: z.strictObject({
     least_examples: count,
     match_below: z.number(),
     usual_share: z.number(),
-    usual_examples: count,
     least_chance: z.number(),
+    most_queries: count,
+    /** Where it does not choose: from this share on it answers what the router would refuse. */
+    rescue_from: z.number(),
+    /** There, below this logit, an answer says what it leaves out. */
+    flag_below: z.number(),
   }),
 })
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 
-/** What speaks for a query, by name. The ranker's weights carry the same names. */
+/** Features of a query for a question, by name. The ranker's weights carry the same names. */
 export const featureNames = [
   'cosRaw',
   'cosMasked',
@@ -11,7 +11,6 @@ export const featureNames = [
   'centroidMasked',
   'whiteRaw',
   'whiteMasked',
-  'bm25',
   'pairs',
   'slotsMissing',
   'spansUnused',
@@ -21,15 +20,15 @@ export const featureNames = [
 export type FeatureName = (typeof featureNames)[number]
 export type Features = Record<FeatureName, number>
 /**
- * What speaks for answering at all. A project of many queries is measured by how close they lie to each other; one of
- * few queries has no such measure, and closeness itself must do.
+ * Signs for answering at all. A project of many queries is measured by how close they lie to each other; one of few
+ * queries has no such measure, and closeness itself must do.
  */
 export const confidenceNames = {
   many: ['probability', 'whiteNear', 'whiteGain', 'shapeGain', 'ownGain', 'slotsMissing', 'spansUnused', 'strange'],
   few: ['probability', 'cosRaw', 'cosName', 'slotsMissing', 'spansUnused', 'elsewhere', 'worded'],
 } as const
 
-/** What an answer's share of being right is told from, without the reader and with it. */
+/** Signs that an answer's share of being right is computed from, without the reader and with it. */
 export const shareNames = {
   unread: ['short', 'margin', 'unused'],
   read: ['short', 'margin', 'unused', 'matchLow', 'matchMiddle', 'matchHigh', 'ahead'],
@@ -39,7 +38,7 @@ export type UnreadName = (typeof shareNames.unread)[number]
 export type ReadName = (typeof shareNames.read)[number]
 export type ManyName = (typeof confidenceNames.many)[number]
 export type FewName = (typeof confidenceNames.few)[number]
-/** What was learned offline with `bench/routing/learn.ts` and holds for every project. */
+/** Constants learned offline with `bench/routing/learn.ts`; they hold for every project. */
 export type Constants = {
   ranker: Record<FeatureName, number>
   confidence: { many: Weighing<ManyName>; few: Weighing<FewName> }

@@ -5,7 +5,7 @@ import { spoken, type ListedValue, type RoutableProject, type RoutableQuery } fr
 import type { ReaderConstants } from '../learned/reader-constants.ts'
 import type { Reader, ReaderInput } from '../encoder/reader.ts'
 
-/** What the reader sees of a query, as tokens: made once, when the project is indexed. */
+/** A query as the reader sees it, in tokens: made once, when the project is indexed. */
 export type Card = {
   description: number[]
   slots: number[][]

@@ -1,9 +1,9 @@
-import { fitting, isFunctionWord, type Linked, type Span } from '../../language/index.ts'
+import { fitting, isFunctionWord, rootOf, type Linked, type Span } from '../../language/index.ts'
 import type { IndexedText } from './index-text.ts'
-import type { Slot } from './project.ts'
+import { deniedMark, rootMark, type Slot } from './project.ts'
 
-type Place = { start: number; end: number }
-type Found = Place & { value: unknown }
+type Stretch = { start: number; end: number }
+type Found = Stretch & { value: unknown }
 
 const maxWords = 8
 const introducing = new Set([
@@ -11,6 +11,7 @@ const introducing = new Set([
   'called',
   'titled',
   'containing',
+  'mentioning',
   'contains',
   'like',
   'matching',
@@ -22,7 +23,7 @@ const introducing = new Set([
 ])
 
 /** A value that no list or recogniser knows: the words that stand where the examples have the slot's value. */
-export function openText(linked: Linked, slot: Slot, references: IndexedText[], taken: Place[]): Found | null {
+export function openText(linked: Linked, slot: Slot, references: IndexedText[], taken: Stretch[]): Found | null {
   if (slot.type.kind === 'boolean') return yesOrNo(linked, slot)
   const frames = references.flatMap(({ shape: { tokens, marks }, roles }) => {
     const mark = marks[roles.find((role) => role.slot === slot.name)?.mark ?? -1]
@@ -51,12 +52,26 @@ export function openText(linked: Linked, slot: Slot, references: IndexedText[], 
       if (Math.max(framed, cued) >= 1 && (best === null || score > best.score)) best = { score, from, to }
     }
   }
-  const [first, last] = best === null ? [] : [words[best.from], words[best.to - 1]]
+  const named = best === null ? null : nameAt(linked, best)
+  const [first, last] = named === null ? [] : [words[named.from], words[named.to - 1]]
   if (first === undefined || last === undefined) return null
   const value = fitting(slot.type, linked.text.slice(first.start, last.end))
   if (value === undefined) return null
   return { value, start: first.start, end: last.end }
 }
+
+const capital = /^\p{Lu}/u
+
+/** The name that opens what was found, where more goes on behind it: "Terry Pratchett in the catalogue". */
+function nameAt({ text, words }: Linked, { from, to }: { from: number; to: number }): { from: number; to: number } {
+  const isName = (at: number): boolean => capital.test(text.slice(words[at]?.start))
+  let end = from
+  while (end < to && isName(end)) end += 1
+  const goesOn = words[end]?.text ?? ''
+  return end > from && end < to && leading.test(goesOn) ? { from, to: end } : { from, to }
+}
+
+const leading = /^(?:in|at|on|from|by|with|for|since|until|during|please)$/
 
 /** The words found as a span that the slot's type reads. */
 export function textSpan({ words }: Linked, slot: Slot, { start, end, value }: Found): Span | null {
@@ -74,17 +89,26 @@ function fit(frame: Frame, here: Frame): number {
   return before + (frame.before2 === here.before2 ? 0.4 : 0) + (frame.after === here.after ? 0.6 : 0)
 }
 
-const negations = new Set(['not', 'no', 'non', 'without', 'never', 'un'])
+const negations = new Set(['not', 'no', 'non', 'without', 'never', 'un', 'cannot', 'except'])
 
 function yesOrNo({ words, text }: Linked, slot: Slot): Found | null {
   const cue = slot.cues
-  const at = words.findIndex(({ stem }) => cue.has(stem) && !isFunctionWord(stem))
-  const word = words[at]
-  if (word === undefined) return null
-  const negated = [words[at - 1], words[at - 2]].some((each) => each !== undefined && negations.has(each.text))
-  return {
-    value: !negated && !/n['’]t\b/.test(text.slice(Math.max(0, word.start - 12), word.start)),
-    start: word.start,
-    end: word.end,
+  // "e-bikes", and "over due" of `overdue`
+  const isCompound = (at: number): boolean => {
+    const [first, second] = [words[at], words[at + 1]]
+    if (first === undefined || second === undefined) return false
+    return cue.has(`${first.stem}-${second.stem}`) || cue.has(`${rootMark}${rootOf(first.text + second.text)}`)
   }
+  const isDenied = (at: number): boolean =>
+    [words[at - 1], words[at - 2]].some((each) => each !== undefined && negations.has(each.text)) ||
+    /n['’]t\b/.test(text.slice(Math.max(0, (words[at]?.start ?? 0) - 12), words[at]?.start))
+  const exact = words.findIndex(({ stem }, at) => (cue.has(stem) && !isFunctionWord(stem)) || isCompound(at))
+  const at = exact >= 0 ? exact : words.findIndex((word) => cue.has(`${rootMark}${rootOf(word.text)}`))
+  const word = words[at]
+  if (word !== undefined) {
+    const end = isCompound(at) ? (words[at + 1]?.end ?? word.end) : word.end
+    return { value: !isDenied(at), start: word.start, end }
+  }
+  const other = words.find((each, place) => cue.has(`${deniedMark}${rootOf(each.text)}`) && isDenied(place))
+  return other === undefined ? null : { value: true, start: other.start, end: other.end }
 }

@@ -2,7 +2,7 @@ import type { Contexts, Linker, Spelling } from '../../language/index.ts'
 import type { Encoder } from '../encoder/encoder.ts'
 import type { IndexedText } from './index-text.ts'
 import type { CounterExample, RoutableQuery, Slot } from './project.ts'
-import type { ProjectReading } from '../reader/project-reading.ts'
+import type { ProjectReading } from './project-reading.ts'
 import type { RuleName } from './rules.ts'
 import type { LexicalIndex } from '../vectors/lexical.ts'
 import type { RoughSums } from '../vectors/scan-kernel.ts'
@@ -63,7 +63,7 @@ export type ProjectIndex = {
   calibration: Calibration
   /** Answers that are right less surely than this share are not given. */
   leastConfidence: number
-  /** What the reader knows of each query, in their order; null where none runs. */
+  /** The reader's view of each query, in their order; null where no reader runs. */
   reading: ProjectReading | null
   vectors: VectorCache
   counterExamples: IndexedCounterExample[]
@@ -81,7 +81,7 @@ export type Embed = (texts: string[]) => Promise<Matrix>
 export type VectorCache = {
   modelHash: string
   byText: Map<string, Float32Array>
-  /** What the reader made of the project's own examples, by what it read. */
+  /** The reader's logits for the project's own examples, by what it read. */
   matches: Map<string, number>
 }
 
@@ -90,11 +90,11 @@ export type TextCloseness = {
   /** To the nearest other query, on average. */
   neighbourCosine: number
   neighbourWhite: number
-  /** Of each query: its texts to the nearest other text of their own. */
+  /** For each query: its texts to the nearest other text of its own. */
   ownCosine: Float32Array
 }
 
-/** What a project's own texts say about its questions: how close neighbours lie, and where to stop answering. */
+/** Calibration from a project's own texts: how close neighbours lie, and where to stop answering. */
 export type Calibration = TextCloseness & {
   threshold: number
   /** How many of the project's own examples, and of how many far-away questions, the threshold stands on. */

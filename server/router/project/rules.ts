@@ -1,12 +1,16 @@
+import { verdictNames } from '../../../api/verdicts.ts'
+
 /**
- * What the router decides by a rule that somebody wrote, rather than by what was learned. Each can be switched off in an
- * index, by the benchmark alone: `npm run bench:trust -- <folder> --rules` prints what each of them saves.
+ * Decisions by a written rule rather than by something learned. The benchmark alone can switch each off in an index:
+ * `npm run bench -- trust <folder> --rules` prints what each of them saves.
  */
 export const ruleNames = [
   'spelling',
   'parts of names',
   'commands',
   'other end of an order',
+  'contrary of a query',
+  'count of a list',
   'direction of a bound',
   'values left out',
   'value left out beside',
@@ -14,7 +18,6 @@ export const ruleNames = [
   'out of bounds',
   'day of the calendar',
   'unknown value',
-  'doubted value',
   'one of several',
   'two stretches',
   'turned range',
@@ -22,10 +25,12 @@ export const ruleNames = [
   'stretch for one day',
   'stretch for one end',
   'part of a year',
-  'unread month',
+  'part of a month',
+  'unread days',
   'year is no number',
   'number inside a day',
   'second look',
+  ...verdictNames,
 ] as const
 
 export type RuleName = (typeof ruleNames)[number]

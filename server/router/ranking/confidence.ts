@@ -1,4 +1,4 @@
-import type { Constants, FewName, ManyName } from '../learned/router-constants.ts'
+import type { Constants, FewName, ManyName, ReadName } from '../learned/router-constants.ts'
 import type { TextCloseness, Uncalibrated } from '../project/project-index.ts'
 import { compare, type Candidate, type Without } from './compare.ts'
 import type { Evidence } from './evidence.ts'
@@ -23,6 +23,9 @@ function weigh<Name extends string>(weights: Record<Name, number>, values: Recor
 
 /** Two best queries closer than this are both offered. */
 export const ambiguousMargin = 0.15
+
+/** A candidate this far behind the best is never chosen, even if the best is rejected. */
+export const candidateReach = 1.5
 
 /** The inputs of the confidence in the best of `ranked`. */
 export function confidenceInputs(
@@ -58,7 +61,7 @@ export function confidenceInputs(
   }
 }
 
-/** What stands in where no query has two texts. */
+/** Default where no query has two texts. */
 export const typicalOwnCosine = 0.75
 // Keeps the logarithm calm where a question is one of the examples word for word.
 const minDistance = 20
@@ -70,7 +73,7 @@ export function logDistance(squared: number): number {
 // With this many queries both measures count the same.
 const evenQueries = 8
 
-// What is left to the measure of few queries then would move nothing, and need not be looked for.
+// Above this share the measure for few queries would move nothing, so it is not computed.
 const wholeShare = 0.999
 
 /** How much the measure of many queries counts in a project of this size. */
@@ -87,4 +90,46 @@ export function confidence(
 ): number {
   const share = shareOfMany(queries)
   return share * (many.bias + weigh(many.weights, inputs)) + (1 - share) * (few.bias + weigh(few.weights, inputs))
+}
+
+/** Signs of an answer that are known before it is given. */
+export type AnswerSigns = {
+  /** How far the router's own evidence lies above where the project stops answering. */
+  lead: number
+  /** The reader's logit; null where it has not read the question. */
+  match: number | null
+  /** How far the reader puts the query ahead of the next it has read; null where it has read no other. */
+  ahead: number | null
+  /** How far the router puts the query ahead of the next; null where there is no other. */
+  margin: number | null
+  /** Whether a value of the question fills no slot. */
+  hasUnused: boolean
+}
+
+const clip = (value: number, least: number, most: number): number => Math.min(most, Math.max(least, value))
+
+/** Beyond these the signs say no more. */
+const range = { short: [-4, 0], match: [-10, 7], margin: [-2, 4], ahead: [-4, 8] } as const
+
+/** The match in three stretches: what surely leaves something out, what may, and what does not. */
+export function inputsOf({ lead, match, ahead, margin, hasUnused }: AnswerSigns): Record<ReadName, number> {
+  const read = clip(match ?? 0, ...range.match)
+  return {
+    // Above the limit it says nothing that the margin and the reader do not say better.
+    short: clip(lead, ...range.short),
+    margin: clip(margin ?? range.margin[1], ...range.margin),
+    unused: hasUnused ? 1 : 0,
+    matchLow: Math.min(read, 0),
+    matchMiddle: clip(read, 0, 4),
+    matchHigh: Math.max(read - 4, 0),
+    ahead: clip(ahead ?? range.ahead[1], ...range.ahead),
+  }
+}
+
+/** Share of answers with these signs that are right (`bench/trust/calibration.ts` learns and checks it). */
+export function shareRight({ share: { read, unread } }: Constants, signs: AnswerSigns): number {
+  const inputs = inputsOf(signs)
+  const sum =
+    signs.match === null ? unread.bias + weigh(unread.weights, inputs) : read.bias + weigh(read.weights, inputs)
+  return 1 / (1 + Math.exp(-sum))
 }

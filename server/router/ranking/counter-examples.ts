@@ -30,7 +30,7 @@ export async function indexCounterExamples(
   })
 }
 
-/** What a question asks for beyond what a query says: by these words it is told from questions that look like it. */
+/** Words of a question that the query does not say: they tell it from questions that look alike. */
 function strangeStems(
   { linked, shape: { marks } }: Pick<Asked, 'linked' | 'shape'>,
   query: IndexedQuery | undefined,
@@ -44,7 +44,7 @@ function strangeStems(
   )
 }
 
-/** What people have said of questions like this one. */
+/** Reports by people about questions like this one. */
 export type Told = { notQueries: Set<string>; meantQuery: string | null }
 
 /** Why a query must not answer. Without the words of who reported it: they may be another caller's. */

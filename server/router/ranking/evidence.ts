@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto'
 import { isFunctionWord, type Linked, type TextShape } from '../../language/index.ts'
-import type { Uncalibrated } from '../project/project-index.ts'
+import type { ProjectIndex, Uncalibrated } from '../project/project-index.ts'
 import { bm25, comparePairs, numberTokens, type Bm25 } from '../vectors/lexical.ts'
 import { dotRow, toUnitLength, scan, type Matrix } from '../vectors/vectors.ts'
 import { centred, squareOf, toWhite } from '../vectors/whiten.ts'
@@ -37,7 +38,7 @@ type RawEvidence = {
   elsewhere: number
 }
 
-/** What the words alone tell: known before the encoder has answered. */
+/** Evidence from the words alone, known before the encoder answers. */
 export function lexicalEvidence(index: Uncalibrated, asked: Pick<Asked, 'linked' | 'shape'>): LexicalEvidence {
   const tokens = numberTokens(index.lexical, asked.shape.tokens)
   return { bm25: bm25(index.lexical, tokens), ...comparePairs(index.lexical, tokens), content: contentOf(asked) }
@@ -97,4 +98,23 @@ function nearest(matrix: Matrix, vector: Float32Array, except = -1): number {
     if (row !== except && cosine > most) most = cosine
   })
   return most
+}
+
+/**
+ * The vector of a text. Who asks as an example asks, but for its values, asks a masked text that the index has read
+ * already: encoding it again would cost more than all the rest of such a question.
+ */
+export async function vectorOf(
+  { encoder, vectors }: Pick<ProjectIndex, 'encoder' | 'vectors'>,
+  text: string,
+): Promise<Float32Array> {
+  const known = vectors.modelHash === encoder.hash ? vectors.byText.get(textKey(text)) : undefined
+  if (known !== undefined) return known
+  const [vector] = await encoder.encode([text])
+  if (vector === undefined) throw new TypeError('The encoder gave no vector.')
+  return vector
+}
+
+export function textKey(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
 }

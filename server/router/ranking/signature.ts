@@ -56,7 +56,9 @@ export function slotFitter(
   }
 }
 
-/** What the spans of a question can be, looked up instead of gone through: a number is read as every slot for numbers. */
+/**
+ * Possible readings of the spans of a question, looked up instead of scanned: a number is read as every number slot.
+ */
 type ReadSpans = {
   canBe: (span: Span, slot: Slot) => boolean
   valuesOf: (span: Span) => Set<string>

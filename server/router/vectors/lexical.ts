@@ -1,6 +1,6 @@
 import { yieldToEventLoop } from '../../flow/index.ts'
 
-/** Queries as bags of the tokens of all their texts, searched by shared tokens (BM25). Tokens are numbered. */
+/** Queries as bags of the tokens of all their texts, shortlisted by shared tokens (BM25). Tokens are numbered. */
 export type LexicalIndex = {
   documents: number
   ids: Map<string, number>
@@ -47,7 +47,7 @@ export async function buildLexical(
     await yieldToEventLoop()
   }
   const postings = await postingsOf(bags, sizes, next)
-  // What no text says any more is as strange as what none ever said.
+  // A token that no text contains any more counts like one that was never seen.
   if (previous !== undefined) for (const [token, id] of ids) if (postings[id]?.documents.length === 0) ids.delete(token)
   return {
     documents,
@@ -63,7 +63,7 @@ function numberText(said: string[], numberOf: (token: string) => number): Number
   return { tokens, pairs: [...pairsOf(tokens)] }
 }
 
-/** Of each token the documents that have it, weighed. */
+/** Weighted documents of each token. */
 async function postingsOf(
   bags: Map<number, number>[],
   sizes: Float64Array,

@@ -1,8 +1,8 @@
 import { yieldToEventLoop } from '../../flow/index.ts'
 import { rowOf, type Matrix } from './vectors.ts'
 
-/** `scan.wat` through `wat2wasm`: what JavaScript multiplies one by one, it multiplies by four. */
-const kernel =
+/** `scan.wat` as `wat2wasm` assembles it, which a test repeats: four products at a time where JavaScript has one. */
+export const kernel =
   'AGFzbQEAAAABCQFgBX9/f39/AAIQAQRzY2FuBm1lbW9yeQIAAQMDAgAABxACBHNjYW4AAAVyb3VnaAABCtUDApgCAgJ/BHsCQANAIAAg' +
   'AU8NAf0MAAAAAAAAAAAAAAAAAAAAACEH/QwAAAAAAAAAAAAAAAAAAAAAIQj9DAAAAAAAAAAAAAAAAAAAAAAhCf0MAAAAAAAAAAAAAAAA' +
   'AAAAACEKIAMhBSAAIAJqIQYDQCAHIAD9AAQAIAX9AAQA/eYB/eQBIQcgCCAA/QAEECAF/QAEEP3mAf3kASEIIAkgAP0ABCAgBf0ABCD9' +

@@ -34,7 +34,7 @@ const typicalVariance = 0.45 / 384
 // Share of the round covariance: there are seldom more texts than dimensions.
 const shrink = 0.3
 const bandRows = 64
-// Of fewer texts than these the factor is made at once, without the covariance.
+// Below this many texts the factor is made at once, without the covariance.
 const fewRows = 128
 
 export async function scatterOf(vectors: Matrix, queryOf: Int32Array, queries: number): Promise<Scatter> {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { writeCommandIn, directionAt, superlativesIn, isExcluded } from '../../../server/language/qualifiers.ts'
+import { contrastsIn } from '../../../server/language/contrasts.ts'
+import { writeCommandIn, directionAt, isExcluded } from '../../../server/language/qualifiers.ts'
 import { words } from '../../../server/language/words/text.ts'
 
 /** The text without its brackets, and the words that stood in them. */
@@ -41,6 +42,8 @@ describe('a value is left out', () => {
 
   test.each([
     'orders from the [north]',
+    'customers with no order [for 3 weeks]',
+    'stations without data for at least [2] days',
     "isn't the [milk frother] in stock?",
     "why don't we have [coffee]",
     'not the south but the [north]',
@@ -81,9 +84,17 @@ test.each([
 })
 
 test('the two ends of an order are told apart, and "at most" is none', () => {
-  expect(superlativesIn(words('the smallest orders'))).toEqual([[1, 1, 'smallest']])
-  expect(superlativesIn(words('the highest amount'))).toEqual([[1, 0, 'highest']])
-  expect(superlativesIn(words('at most 5, at least 3'))).toEqual([])
+  const sides = (text: string) => contrastsIn(words(text)).map((each) => [each.row, each.side, each.text, each.isOrder])
+  expect(sides('the smallest orders')).toEqual([[1, 1, 'smallest', true]])
+  expect(sides('the highest amount')).toEqual([[1, 0, 'highest', true]])
+  expect(sides('at most 5, at least 3')).toEqual([])
+  // States, measures and grains have contraries, too; a grain only where it divides.
+  expect(sides('deliveries on time')).toMatchObject([[expect.any(Number), 1, 'on time', false]])
+  expect(sides('a day')).toEqual([])
+  expect(sides('revenue per day')).toMatchObject([
+    [expect.any(Number), 0, 'revenue', false],
+    [7, 1, 'per day', false],
+  ])
 })
 
 test.each([

@@ -6,6 +6,7 @@ import { lexicalEncoder } from '../../../server/router/encoder/encoder.ts'
 import { readTokenizer } from '../../../server/router/encoder/tokenizer.ts'
 import { buildIndex, route, type RoutableProject } from '../../../server/router/index.ts'
 import { hostileQuestions, unanswerable } from '../../harness/hostile-questions.ts'
+import { spentMs } from '../../harness/processor-time.ts'
 
 const clock = { now: new Date('2025-06-15T10:00:00Z'), timeZone: 'UTC' }
 const tokenizer = await readTokenizer('models/question-encoder/tokenizer.json')
@@ -147,7 +148,7 @@ test('no question makes the pattern of a slot take long', async () => {
   })
   const found = (text: string): unknown => link(coded.linker, text, clock).spans[0]?.readings[0]?.value
   expect(found('find the order with code "xy-z" please')).toBe('xy-z')
-  const startedMs = performance.now()
+  const startedMs = spentMs()
   expect(found(`find the order with code "${'a'.repeat(28)}!" please`)).toBeUndefined()
-  expect(performance.now() - startedMs).toBeLessThan(1_000)
+  expect(spentMs() - startedMs).toBeLessThan(1_000)
 })

@@ -90,6 +90,31 @@ test('values side by side may be one in the example', async () => {
   expect(work).toEqual([])
 })
 
+test('an example word for word is its own, whatever another says but for its values, and whatever day it names', async () => {
+  const day = { type: 'string', format: 'date' } as const
+  const queries = [
+    {
+      name: 'calls_today',
+      description: 'Calls that came in on the present day, by hour',
+      slots: { properties: {} },
+      examples: [{ question: 'calls today', parameters: {} }],
+    },
+    {
+      name: 'calls_of_day',
+      description: 'Calls of one day, one row a call',
+      slots: { properties: { day }, required: ['day'] },
+      examples: [
+        { question: 'calls 3 March 2026', parameters: { day: '2026-03-03' } },
+        { question: 'each call of 4 May 2026', parameters: { day: '2026-05-04' } },
+        { question: 'list the calls of 9 May 2026', parameters: { day: '2026-05-09' } },
+      ],
+    },
+  ]
+  const calls = counting(await buildIndex(encoder, { values: {}, queries }))
+  const routing = await route(calls, 'calls today', clock)
+  expect(routing).toMatchObject({ outcome: 'answer', query: 'calls_today', explanation: { verdict: 'own_wording' } })
+})
+
 test.each(['jobs of Tomas Ruiz in Bergen', 'the jobs that Tomas Ruiz did'])(
   '%j is not, and is read',
   async (question) => {

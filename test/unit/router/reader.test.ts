@@ -1,10 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openEncoder, type Encoder, type RoutableProject, type RoutableQuery } from '../../../server/router/index.ts'
+import {
+  buildIndex,
+  openEncoder,
+  route,
+  type Encoder,
+  type RoutableProject,
+  type RoutableQuery,
+} from '../../../server/router/index.ts'
 import { cardOf, inputOf, withMarks, type Bound } from '../../../server/router/project/card.ts'
-import { allowanceFor, isUnderstood } from '../../../server/router/reader/guard.ts'
+import { trustIn, type OwnResults } from '../../../server/router/decision/guard.ts'
 import type { Reader } from '../../../server/router/encoder/reader.ts'
-import { unexpressedIn } from '../../../server/router/reader/unexpressed.ts'
+import { unexpressedIn } from '../../../server/router/reader/read-whole.ts'
 
 type Check = {
   question: string
@@ -73,36 +80,85 @@ test.each([
   expect(unexpressedIn(text, places, 0)).toEqual([{ start, end: start + said.length, text: said, kind }])
 })
 
-/** Logits of a project's own examples, so many of them wrong. */
-function withWrong(count: number, of: number): number[] {
+/** What became of a project's own questions, so many of them read as wrong. */
+function tried({
+  of,
+  below = 0,
+  gained = 0,
+  lost = 0,
+}: Partial<OwnResults> & { of: number; below?: number }): OwnResults {
   const { match_below: limit } = reader.constants.guard
-  return Array.from({ length: of }, (_, at) => (at < count ? limit - 1 : limit + 1))
+  return {
+    asked: of,
+    gained,
+    lost,
+    logits: Array.from({ length: of }, (_, at) => (at < below ? limit - 1 : limit + 1)),
+  }
 }
 
-test('a project is understood where its own examples say so, and misread where more look wrong than chance would give', () => {
+test('the reader chooses in a project unless fewer of its own questions come out right with it', () => {
   const { constants } = reader
-  const isUnderstoodWith = (count: number, of: number): boolean => isUnderstood(constants, withWrong(count, of))
-  // One of twenty is usual: of 120 chance gives 12 or more once in fifty times.
-  expect(isUnderstoodWith(11, 120)).toBe(true)
-  expect(isUnderstoodWith(13, 120)).toBe(false)
-  // The same share of a few says less.
-  expect(isUnderstoodWith(3, 20)).toBe(true)
-  expect(isUnderstoodWith(18, 120)).toBe(false)
-  expect(isUnderstoodWith(3, 6)).toBe(false)
-  expect(isUnderstoodWith(120, 120)).toBe(false)
-  const { least_examples: least } = constants.guard
-  expect(isUnderstoodWith(0, least)).toBe(true)
-  expect(isUnderstoodWith(0, least - 1)).toBe(false)
+  const trusted = (queries: number, given: Parameters<typeof tried>[0]): string =>
+    trustIn(constants, { queries, ...tried(given) })
+  // Colloquial examples look wrong to it: what becomes of them counts, not how they look.
+  expect(trusted(8, { of: 12, below: 7 })).toBe('chooses')
+  expect(trusted(8, { of: 12, lost: 4 })).toBe('chooses')
+  expect(trusted(8, { of: 12, lost: 6 })).toBe('rescues')
+  expect(trusted(8, { of: 20, lost: 6, gained: 5 })).toBe('chooses')
+  const { least_examples: least, most_queries: most } = constants.guard
+  expect(trusted(8, { of: least })).toBe('chooses')
+  expect(trusted(8, { of: least - 1 })).toBe('rescues')
+  // Of larger ones it has learned nothing: one that is lost is too many, and so is more than usual that looks wrong.
+  expect(trusted(most + 1, { of: 60 })).toBe('chooses')
+  expect(trusted(most + 1, { of: 60, lost: 1 })).toBe('comments')
+  expect(trusted(most + 1, { of: 60, lost: 1, gained: 1 })).toBe('chooses')
+  expect(trusted(most + 1, { of: 60, below: 9 })).toBe('comments')
+  expect(trusted(most + 1, { of: least - 1 })).toBe('comments')
 })
 
-test('what the reader says against a query weighs less where it misreads more than usual', () => {
-  const allowance = (count: number, of: number): number =>
-    allowanceFor(reader.constants, encoder.constants, withWrong(count, of))
-  expect(allowance(0, 30)).toBe(0)
-  expect(allowance(1, 20)).toBe(0)
-  expect(allowance(3, 16)).toBeGreaterThan(0)
-  expect(allowance(11, 120)).toBeGreaterThan(allowance(8, 120))
-  // Twice as often as usual: a query that it finds wrong is right with twice the odds.
-  const odds = Math.exp(allowance(5, 40) * encoder.constants.share.read.weights.matchLow)
-  expect(odds).toBeCloseTo(2, 6)
+const day = (): { type: 'string'; format: 'date' } => ({ type: 'string', format: 'date' })
+const takings: RoutableProject = {
+  values: {},
+  queries: [
+    {
+      name: 'daily_takings',
+      description: 'What the shop took on each day.',
+      slots: { properties: {} },
+      examples: [
+        { question: 'takings of each day in January', parameters: {} },
+        { question: 'what did we take day by day', parameters: {} },
+      ],
+    },
+    {
+      name: 'orders_between',
+      description: 'Orders that came in between two days.',
+      slots: { properties: { from: day(), to: day() }, required: ['from', 'to'] },
+      examples: [
+        { question: 'orders from 3 May 2026 to 9 May 2026', parameters: { from: '2026-05-03', to: '2026-05-09' } },
+        { question: 'orders of 1 to 7 June 2026', parameters: { from: '2026-06-01', to: '2026-06-07' } },
+      ],
+    },
+  ],
+}
+const clock = { now: new Date('2026-11-16T12:00:00Z'), timeZone: 'UTC' }
+
+test('an example word for word is the own wording of its query, also where a value of it fills no slot', async () => {
+  const index = await buildIndex(encoder, takings)
+  expect(index.reading?.trust).toBe('chooses')
+  const routing = await route(index, 'takings of each day in January', clock)
+  expect(routing).toMatchObject({ outcome: 'answer', query: 'daily_takings', explanation: { verdict: 'own_wording' } })
+  const other = await route(index, 'takings of each day in March', clock)
+  expect(other.explanation.verdict).not.toBe('own_wording')
+})
+
+test('a project with too few own questions lets the reader answer only what the router would refuse', async () => {
+  const bare = { ...takings, queries: takings.queries.map((query) => ({ ...query, examples: [] })) }
+  expect((await buildIndex(encoder, bare)).reading?.trust).toBe('rescues')
+  // Evaluation cases and confirmed reports are own questions, too.
+  const cases = [
+    { question: 'orders from 10 to 20 March 2026', query: 'orders_between' },
+    { question: 'what the shop takes on each day', query: 'daily_takings' },
+  ]
+  const counterExamples = [{ question: 'orders by country', notQuery: 'orders_between', meantQuery: null }]
+  expect((await buildIndex(encoder, { ...bare, cases, counterExamples })).reading?.trust).toBe('chooses')
 })

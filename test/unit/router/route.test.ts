@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { lexicalEncoder } from '../../../server/router/encoder/encoder.ts'
 import { buildIndex, route, type Encoder, type ProjectIndex } from '../../../server/router/index.ts'
+import { spentMs } from '../../harness/processor-time.ts'
 import { openSharedEncoder } from '../../harness/shared-parts.ts'
 import { shop } from './shop.ts'
 
@@ -295,8 +296,6 @@ describe('an index', () => {
     )
     const many = { ...shop, queries: copies.flat() }
     const plainEncoder = lexicalEncoder(encoder, 'quick enough to be no part of this')
-    // Of this thread's own time: a busy machine holds it up, too.
-    const spentMs = (): number => process.threadCpuUsage().user / 1_000
     let [maxHoldMs, lastMs, turns] = [0, 0, 0]
     let isDone = false
     const watch = (): void => {

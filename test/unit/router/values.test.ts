@@ -121,6 +121,42 @@ describe('a month that is misspelled is never a whole year', () => {
   })
 })
 
+describe('words of time that give no day are never another period', () => {
+  test.each([
+    'how many repairs did Bergen finish in late October',
+    'how many repairs did Bergen finish in fiscal year 2025',
+    'how many repairs did Bergen finish in the last few days',
+    'how many repairs did Bergen finish last summer',
+    'how many repairs did Bergen finish in the same week last year',
+    'how many repairs did Bergen finish in the 3rd week of October',
+    'how many repairs did Bergen finish 1.-5. November',
+    'how many repairs did Bergen finish every Monday',
+  ])('%s: is asked back', async (question) => {
+    expect(await told(question)).toContain('names no period that is known')
+  })
+
+  test('what came late is no part of a week', async () => {
+    const said = JSON.stringify(await found('how many repairs did Bergen finish late this week'))
+    expect(said).not.toContain('names no period')
+  })
+
+  test.each([
+    ['how many repairs did Bergen finish on 2 and 6 November', { from: '2026-11-02', to: '2026-11-06' }],
+    ['how many repairs did Bergen finish on 12/13 September', { from: '2026-09-12', to: '2026-09-13' }],
+    ['how many repairs did Bergen finish in Jan/Feb 2026', { from: '2026-01-01', to: '2026-02-28' }],
+    ['how many repairs did Bergen finish in January and February 2026', { from: '2026-01-01', to: '2026-02-28' }],
+  ])('%s: is one stretch', async (question, days) => {
+    expect(await found(question)).toEqual({ depots: ['Bergen'], ...days })
+  })
+
+  test.each([
+    'how many repairs did Bergen finish in March and June',
+    'how many repairs did Bergen finish this week last year',
+  ])('%s: is two', async (question) => {
+    expect(await told(question)).toContain('takes one stretch of days')
+  })
+})
+
 describe('a year is no number of anything else', () => {
   test.each(['details of the lorry in 2025', 'details of lorries of 2025', 'details of invoice 42'])(
     '%s',

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { roughen, settle } from '../../../server/router/vectors/scan-kernel.ts'
+import openWabt from 'wabt'
+import { kernel, roughen, settle } from '../../../server/router/vectors/scan-kernel.ts'
 import { dotRow, matrixOf, scan, scanRanges } from '../../../server/router/vectors/vectors.ts'
 import { centred, pullsOf, scatterOf, toWhite, whiten } from '../../../server/router/vectors/whiten.ts'
 
@@ -10,6 +12,13 @@ const vector = (seed: number): Float32Array =>
     const mixed = Math.imul((seed * columns + at + 1) ^ 0x5bd1e995, 0x9e3779b1)
     return ((Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b) >>> 9) % 1000) / 500 - 1
   })
+
+test('the bytes of the kernel are scan.wat, assembled', async () => {
+  const path = 'server/router/vectors/scan.wat'
+  const module = (await openWabt()).parseWat(path, readFileSync(path, 'utf8'), { simd: true })
+  module.validate()
+  expect(Buffer.from(module.toBinary({}).buffer).toString('base64')).toBe(kernel)
+})
 
 test('the kernel finds the dot products that plain arithmetic finds', () => {
   const plain = { long: matrixOf([1, 2, 3, 4, 5].map(vector), columns), short: matrixOf([6, 7].map(vector), columns) }
