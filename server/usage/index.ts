@@ -1,9 +1,10 @@
-export { forgetOldAlerts, listDeliveries, listEvents, type AlertEvent, type Delivery } from './alerts/history.ts'
+export { forgetOldAlerts, listDeliveries, listEvents } from './alerts/history.ts'
 export {
   createAlert,
   deleteAlert,
   findAlert,
   listAlerts,
+  renameWatched,
   rotateAlertSecret,
   testAlert,
   updateAlert,
@@ -19,23 +20,20 @@ export {
   rotateSharedChannel,
   testSharedChannel,
   updateSharedChannel,
-  type SharedChannel,
 } from './alerts/shared-channels.ts'
 export { endSilence, silenceAlert } from './alerts/silence.ts'
 export { knownChannels, readStoredChannels, shownChannel, type StoredChannel } from './alerts/defined-channels.ts'
 export { openAlerts, type Alerts } from './alerts/open-alerts.ts'
-export { renameWatched } from './alerts/renamed-query.ts'
 export type { AlertSources } from './alerts/measure/sources.ts'
 export type { Post } from './alerts/send/post.ts'
 export { callsByKey, figuresByVersion } from './report/figures.ts'
-export { percentile, round } from './stored/latencies.ts'
 export { openPrometheus, type Prometheus } from './metrics/prometheus.ts'
 export { forgetWords } from './report/questions.ts'
 export { openUsage, type Usage } from './record/record.ts'
-export { reportKeyUsage, reportUsage, type Report } from './report.ts'
+export { reportKeyUsage, reportUsage } from './report/report.ts'
 export { findRequest } from './report/find-request.ts'
-export { listRequests, tailRequests, type RequestEntry } from './report/requests.ts'
+export { listRequests, tailRequests } from './report/requests.ts'
 export { keepUsage } from './report/rollup.ts'
 export { reportQueries } from './report/query-figures.ts'
-export { changeView, createView, deleteView, listViews, type SavedView } from './report/views.ts'
+export { changeView, createView, deleteView, listViews } from './report/views.ts'
 export { openTraces, type Traces } from './metrics/traces.ts'

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import type { Transaction } from 'kysely'
-import { Failure } from '../../failure.ts'
+import type { Selectable, Transaction } from 'kysely'
+import type { z } from 'zod'
+import type { changeAlert, definedChannel } from '../../../api/alerts.ts'
+import { Failure, invalidField } from '../../failure.ts'
 import { newId } from '../../ids.ts'
 import type { ChannelType, Database, Tables } from '../../store/index.ts'
-import { invalid } from '../report/range.ts'
 import type { Channel } from './measure/alert.ts'
 import type { ChannelSecrets } from './send/send.ts'
 import { resealColumn, type Vault } from '../../access/index.ts'
@@ -11,16 +12,10 @@ import type { Clock } from '../../clock.ts'
 import type { Post } from './send/post.ts'
 import type { Alerts } from './open-alerts.ts'
 
+/** One of an alert: new, there already, or one of the project's own by its id or its name. */
 export type ChannelInput =
-  /** One that is there already, as it is. */
-  | { id: string }
-  | { type: 'webhook'; url: string; secret?: string | undefined }
-  | { type: 'slack'; url: string }
-  | { type: 'email'; to: string[] }
-  /** One of the project's own, by its id or its name. */
-  | { type: 'shared'; id: string }
-  | { type: 'shared'; name: string }
-
+  | NonNullable<z.output<typeof changeAlert>['channels']>[number]
+  | Extract<z.output<typeof definedChannel>, { type: 'shared' }>
 export type AddressInput = Extract<ChannelInput, { type: ChannelType }>
 type NewChannel = Channel & { sealed: Buffer | null }
 type Parts = { store: Pick<Database, 'db'>; vault: Vault; post: Post; alerts: Alerts }
@@ -29,7 +24,7 @@ type Parts = { store: Pick<Database, 'db'>; vault: Vault; post: Post; alerts: Al
 export const resealChannels = resealColumn('alertChannels', 'sealedSecrets')
 export const resealSharedChannels = resealColumn('notificationChannels', 'sealedSecrets')
 
-/** What is wrong with a channel is said before anything is written. A secret that is not given is made. */
+/** Invalid channels are refused before anything is written. A missing secret is generated. */
 export async function readChannels(
   app: Parts,
   projectId: string,
@@ -57,7 +52,7 @@ async function findShared({ store }: Parts, projectId: string, { input, field }:
   if (found === undefined) {
     const called = 'name' in input ? input.name : input.id
     const name = 'name' in input ? `${field}.name` : `${field}.id`
-    throw invalid(
+    throw invalidField(
       name,
       `must be a channel of the project, and there is no ${called}: make it first, under alert-channels`,
     )
@@ -68,19 +63,19 @@ async function findShared({ store }: Parts, projectId: string, { input, field }:
 
 type Address = Pick<NewChannel, 'type' | 'target' | 'sealed' | 'secret'>
 
-/** Where messages go, with what is secret of it sealed. */
+/** The target of a channel, with its secrets sealed. */
 export async function readAddress(app: Omit<Parts, 'store'>, input: AddressInput, field: string): Promise<Address> {
   if (input.type === 'email') {
-    if (!app.alerts.sendsMail) throw invalid(field, 'needs a mail server: SLUICE_SMTP_URL is not set')
+    if (!app.alerts.sendsMail) throw invalidField(field, 'needs a mail server: SLUICE_SMTP_URL is not set')
     return { type: 'email', target: input.to.join(', '), sealed: null }
   }
   const url = await readUrl(app, input.url, `${field}.url`)
   if (input.type === 'slack') {
-    // Of such an address all but its host is the credential.
+    // All of such an address but its host is the credential.
     return { type: 'slack', target: `${url.origin}/…`, sealed: app.vault.seal({ url: url.href }) }
   }
   const secret = input.secret ?? makeSecret()
-  if (!isSecret(secret)) throw invalid(`${field}.secret`, 'must be whsec_ and the base64 of 24 to 64 bytes')
+  if (!isSecret(secret)) throw invalidField(`${field}.secret`, 'must be whsec_ and the base64 of 24 to 64 bytes')
   const secrets: ChannelSecrets = { url: url.href, secret }
   const shown = input.secret === undefined ? { secret } : {}
   return { type: 'webhook', target: url.origin + url.pathname, ...shown, sealed: app.vault.seal(secrets) }
@@ -89,8 +84,8 @@ export async function readAddress(app: Omit<Parts, 'store'>, input: AddressInput
 async function readUrl(app: Pick<Parts, 'post'>, text: string, field: string): Promise<URL> {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !['http:', 'https:'].includes(url.protocol))
-    throw invalid(field, 'must be an http(s) address')
-  if (url.username !== '' || url.password !== '') throw invalid(field, 'must hold no user name or password')
+    throw invalidField(field, 'must be an http(s) address')
+  if (url.username !== '' || url.password !== '') throw invalidField(field, 'must hold no user name or password')
   const problem = await app.post.check(url.href)
   // A name that does not resolve today may tomorrow; an address that is forbidden stays so.
   if (problem?.code !== 'url_not_allowed') return url
@@ -121,6 +116,33 @@ function isSecret(text: string): boolean {
   return bytes >= 24 && bytes <= 64
 }
 
+export type ChannelRow = Pick<Selectable<Tables['alertChannels']>, 'id' | 'type' | 'target' | 'sealedSecrets'> & {
+  shared: Channel['shared']
+}
+
+/** Channels of each alert in their order. */
+export async function readAlertChannels(
+  { db }: Pick<Database, 'db'>,
+  alertIds: string[],
+): Promise<Map<string, ChannelRow[]>> {
+  const found = new Map<string, ChannelRow[]>()
+  if (alertIds.length === 0) return found
+  const rows = await db
+    .selectFrom('alertChannels')
+    .leftJoin('notificationChannels', 'notificationChannels.id', 'alertChannels.sharedId')
+    .select(['alertChannels.id', 'alertId', 'alertChannels.type', 'alertChannels.target', 'sharedId'])
+    .select(['alertChannels.sealedSecrets', 'notificationChannels.name as sharedName'])
+    .where('alertId', 'in', alertIds)
+    .where('removedAt', 'is', null)
+    .orderBy('position')
+    .execute()
+  for (const { alertId, sharedId, sharedName, ...row } of rows) {
+    const shared = sharedId === null ? null : { id: sharedId, name: sharedName ?? '' }
+    found.set(alertId, [...(found.get(alertId) ?? []), { ...row, shared }])
+  }
+  return found
+}
+
 /**
  * Makes the channels of an alert those given; the ones named by id stay as they are. Of those that go, `lastWordAt` says
  * that they are still to be told something: they are kept out of sight until they are.
@@ -130,16 +152,16 @@ export async function writeChannels(
   { alertId, lastWordAt = null }: { alertId: string; lastWordAt?: Date | null },
   channels: Array<NewChannel | { id: string }>,
 ): Promise<void> {
-  const kept = channels.filter((channel) => !('type' in channel)).map(({ id }) => id)
+  const stayingIds = channels.filter((channel) => !('type' in channel)).map(({ id }) => id)
   const known = await transaction
     .selectFrom('alertChannels')
     .select('id')
     .where('alertId', '=', alertId)
     .where('removedAt', 'is', null)
     .execute()
-  const unknown = kept.find((id) => !known.some((row) => row.id === id))
-  if (unknown !== undefined) throw invalid('channels', `name ${unknown}, which the alert does not have`)
-  const gone = known.map(({ id }) => id).filter((id) => !kept.includes(id))
+  const unknown = stayingIds.find((id) => !known.some((row) => row.id === id))
+  if (unknown !== undefined) throw invalidField('channels', `name ${unknown}, which the alert does not have`)
+  const gone = known.map(({ id }) => id).filter((id) => !stayingIds.includes(id))
   if (gone.length > 0) await removeChannels(transaction, gone, lastWordAt)
   for (const [position, channel] of channels.entries()) {
     if (!('type' in channel)) {

@@ -1,16 +1,15 @@
+import type { z } from 'zod'
+
+import type { definedChannel } from '../../../api/alerts.ts'
+import { invalidField } from '../../failure.ts'
 import type { Vault } from '../../access/index.ts'
 import type { ChannelType, Database } from '../../store/index.ts'
-import { invalid } from '../report/range.ts'
-import type { ChannelInput } from './channels.ts'
+
+import { readAlertChannels, type ChannelInput } from './channels.ts'
 import type { ChannelSecrets } from './send/send.ts'
 
 /** A channel as a definition names it: what is secret of it reads `***`. */
-export type AuthoredChannel =
-  | { type: 'webhook'; url: string; target?: string | undefined; secret?: string | undefined }
-  | { type: 'slack'; url: string; target?: string | undefined }
-  | { type: 'email'; to: string[] }
-  /** One of the project's own, by its name. */
-  | { type: 'shared'; name: string }
+export type AuthoredChannel = z.output<typeof definedChannel>
 
 /** One that is stored, with what it is to be known again by. It never leaves the server so. */
 export type StoredChannel = {
@@ -19,34 +18,32 @@ export type StoredChannel = {
   target: string
   url: string
   secret: string | null
-  /** What the project calls it, where it is one of the project's own. */
+  /** The name of a channel of the project. */
   shared: string | null
 }
 
 const hiddenValue = '***'
 
-/** Of each alert in their order. */
+/** Channels of each alert in their order. */
 export async function readStoredChannels(
   app: { store: Pick<Database, 'db'>; vault: Vault },
   alertIds: string[],
 ): Promise<Map<string, StoredChannel[]>> {
-  const found = new Map<string, StoredChannel[]>()
-  if (alertIds.length === 0) return found
-  const rows = await app.store.db
-    .selectFrom('alertChannels')
-    .leftJoin('notificationChannels', 'notificationChannels.id', 'alertChannels.sharedId')
-    .select(['alertChannels.id', 'alertId', 'alertChannels.type', 'alertChannels.target'])
-    .select(['alertChannels.sealedSecrets', 'notificationChannels.name as shared'])
-    .where('alertId', 'in', alertIds)
-    .where('removedAt', 'is', null)
-    .orderBy('position')
-    .execute()
-  for (const { alertId, sealedSecrets, ...row } of rows) {
-    const secrets = sealedSecrets === null ? null : (app.vault.open(sealedSecrets) as ChannelSecrets)
-    const channel = { ...row, url: secrets?.url ?? row.target, secret: secrets?.secret ?? null }
-    found.set(alertId, [...(found.get(alertId) ?? []), channel])
-  }
-  return found
+  const found = await readAlertChannels(app.store, alertIds)
+  return new Map(
+    Array.from(found, ([alertId, rows]) => [
+      alertId,
+      rows.map(({ sealedSecrets, shared, ...row }) => {
+        const secrets = sealedSecrets === null ? null : (app.vault.open(sealedSecrets) as ChannelSecrets)
+        return {
+          ...row,
+          url: secrets?.url ?? row.target,
+          secret: secrets?.secret ?? null,
+          shared: shared?.name ?? null,
+        }
+      }),
+    ]),
+  )
 }
 
 /** An address of which nothing is secret is shown; else where it leads. */
@@ -58,7 +55,7 @@ export function shownChannel({ type, target, url, shared }: StoredChannel): Auth
   return { type, ...address, secret: hiddenValue }
 }
 
-/** What each channel of a definition is: one that is stored, or a new one. */
+/** Matches each channel of a definition with a stored one, or takes it for new. */
 export function knownChannels(stored: StoredChannel[], given: AuthoredChannel[]): ChannelInput[] {
   const left = [...stored]
   return given.map((channel, at) => {
@@ -67,9 +64,9 @@ export function knownChannels(stored: StoredChannel[], given: AuthoredChannel[])
     if (known !== undefined) return { id: known.id }
     if (channel.type === 'email' || channel.type === 'shared') return channel
     const field = `channels.${at}`
-    if (channel.url === hiddenValue) throw invalid(`${field}.url`, noneStored)
+    if (channel.url === hiddenValue) throw invalidField(`${field}.url`, noneStored)
     if (channel.type === 'slack') return { type: channel.type, url: channel.url }
-    if (channel.secret === hiddenValue) throw invalid(`${field}.secret`, noneStored)
+    if (channel.secret === hiddenValue) throw invalidField(`${field}.secret`, noneStored)
     return { type: channel.type, url: channel.url, secret: channel.secret }
   })
 }
@@ -90,7 +87,7 @@ function isSame(stored: StoredChannel, channel: AuthoredChannel): boolean {
   return channel.secret === undefined || channel.secret === hiddenValue || channel.secret === stored.secret
 }
 
-/** As it is stored. */
+/** The stored form of a channel. */
 function addressOf(url: string): string {
   return URL.canParse(url) ? new URL(url).href : url
 }

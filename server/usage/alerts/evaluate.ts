@@ -1,7 +1,7 @@
 import type { Observe } from '../../observe.ts'
-import { unlessLocked, type Database } from '../../store/index.ts'
-import { alertColumns, type Alert, type Verdict } from './measure/alert.ts'
-import { alertTypeOf } from './measure/alert-types.ts'
+import { takeLease, type Database } from '../../store/index.ts'
+import type { Alert, Verdict } from './measure/alert.ts'
+import { measureNow } from './measure/alert-types.ts'
 import { judgeAlert, tellingOf } from './measure/judge-alert.ts'
 import { announce } from './send/notify.ts'
 import type { AlertSources } from './measure/sources.ts'
@@ -16,26 +16,23 @@ export async function evaluateAlerts(
   { store, sources, observe }: Parts,
   { at, intervalMs }: { at: Date; intervalMs: number },
 ): Promise<boolean> {
-  return unlessLocked(store, 'alerts', async (connection) => {
-    if (!(await isDue(store, at, intervalMs))) return false
-    const run = async (text: string, values: unknown[]) =>
-      (await connection.query<Record<string, unknown>>(text, values)).rows
-    const alerts = await store.db.selectFrom('alerts').select(alertColumns).where('enabled', '=', true).execute()
-    for (const alert of alerts) {
-      try {
-        const measured = await alertTypeOf(alert.type).measure({ run, store, sources }, alert, at)
-        const verdict = judgeAlert(alert, measured, at)
-        await keep(store, { alert, verdict, value: measured.value, at })
-        const { state } = verdict
-        if (state !== alert.state) {
-          observe({ kind: 'alert-changed', alertId: alert.id, projectId: alert.projectId, state })
-        }
-      } catch (error) {
-        observe({ kind: 'fault', where: 'alerts', error })
+  await using lease = await takeLease(store, 'alerts')
+  if (lease === undefined || !(await isDue(store, at, intervalMs))) return false
+  const alerts = await store.db.selectFrom('alerts').selectAll().where('enabled', '=', true).execute()
+  for (const alert of alerts) {
+    try {
+      const measured = await measureNow({ store, sources }, alert, at)
+      const verdict = judgeAlert(alert, measured, at)
+      await keep(store, { alert, verdict, value: measured.value, at })
+      const { state } = verdict
+      if (state !== alert.state) {
+        observe({ kind: 'alert-changed', alertId: alert.id, projectId: alert.projectId, state })
       }
+    } catch (error) {
+      observe({ kind: 'fault', where: 'alerts', error })
     }
-    return true
-  })
+  }
+  return true
 }
 
 async function isDue({ db }: Pick<Database, 'db'>, at: Date, intervalMs: number): Promise<boolean> {

@@ -1,19 +1,29 @@
+import type { alertPreviewInput } from '../../../api/alerts.ts'
+import type { Value } from '../../../api/wire-codec.ts'
 import { personOf, recordAct, requireRole, type Caller, type Vault } from '../../access/index.ts'
 import type { Transaction } from 'kysely'
 import { Failure } from '../../failure.ts'
 import { newId } from '../../ids.ts'
 import type { Config } from '../../config.ts'
 import {
+  countOf,
   lockProjectForQuota,
-  pageAfter,
+  pageOf,
   refuseFull,
   type Page,
   type Role,
   type Tables,
   type Database,
 } from '../../store/index.ts'
-import { alertColumns, type Alert, type Channel } from './measure/alert.ts'
-import { readChannels, withNewSecret, writeChannels, type ChannelInput } from './channels.ts'
+import type { Alert, Channel } from './measure/alert.ts'
+import {
+  readAlertChannels,
+  readChannels,
+  withNewSecret,
+  writeChannels,
+  type ChannelInput,
+  type ChannelRow,
+} from './channels.ts'
 import { announce, dropDeleted } from './send/notify.ts'
 import { checkRules } from './rules.ts'
 import type { Post } from './send/post.ts'
@@ -22,50 +32,36 @@ import type { Clock } from '../../clock.ts'
 
 export type AlertRecord = Alert & { channels: Channel[] }
 
-/** What decides when an alert fires. */
-export type AlertRules = Pick<
-  Alert,
-  | 'type'
-  | 'threshold'
-  | 'resolveThreshold'
-  | 'windowMinutes'
-  | 'forMinutes'
-  | 'minRequests'
-  | 'remindMinutes'
-  | 'environment'
-  | 'query'
->
+/** Rules that decide when an alert fires. */
+export type AlertRules = Omit<Value<typeof alertPreviewInput>, 'days'>
 
 export type AlertInput = AlertRules & Pick<Alert, 'name' | 'enabled'> & { channels: ChannelInput[] }
 
 type Parts = { store: Database; vault: Vault; post: Post; alerts: Alerts; now: Clock }
 type MakingParts = Parts & { config: Pick<Config, 'limits'> }
-type Place = { projectId: string; alertId: string }
+type AlertKey = { projectId: string; alertId: string }
 
 type Held = Pick<Alert, 'state' | 'value' | 'startedAt' | 'unannounced'>
 
 export async function createAlert(
   app: MakingParts,
   caller: Caller,
-  { projectId, ...input }: AlertInput & { projectId: string },
+  { projectId, channels: given, ...input }: AlertInput & { projectId: string },
 ): Promise<AlertRecord> {
   await requireRole(app, caller, projectId, 'editor')
   await checkRules(app, projectId, input)
-  const channels = await readChannels(app, projectId, input.channels)
+  const channels = await readChannels(app, projectId, given)
   const id = newId('alert', app.now())
   await app.store.db.transaction().execute(async (transaction) => {
     await lockProjectForQuota(transaction, projectId)
-    const { count } = await transaction
-      .selectFrom('alerts')
-      .select((row) => row.fn.countAll<number>().as('count'))
-      .where('projectId', '=', projectId)
-      .where('deletedAt', 'is', null)
-      .executeTakeFirstOrThrow()
+    const count = await countOf(
+      transaction.selectFrom('alerts').where('projectId', '=', projectId).where('deletedAt', 'is', null),
+    )
     const most = app.config.limits.alertsPerProject
     refuseFull({ count, most, what: 'Alerts of a project are' })
     await transaction
       .insertInto('alerts')
-      .values({ ...columnsOf(input), id, projectId, createdBy: personOf(caller) })
+      .values({ ...input, id, projectId, createdBy: personOf(caller) })
       .execute()
     await writeChannels(transaction, { alertId: id }, channels)
     const details = { name: input.name, type: input.type }
@@ -74,7 +70,7 @@ export async function createAlert(
   return withSecrets(await readAlert(app, { projectId, alertId: id }), channels)
 }
 
-export async function findAlert(app: { store: Database }, caller: Caller, place: Place): Promise<AlertRecord> {
+export async function findAlert(app: { store: Database }, caller: Caller, place: AlertKey): Promise<AlertRecord> {
   await requireRole(app, caller, place.projectId, 'viewer')
   return readAlert(app, place)
 }
@@ -85,20 +81,12 @@ export async function listAlerts(
   input: { projectId: string; limit: number; cursor?: string | undefined },
 ): Promise<Page<AlertRecord>> {
   await requireRole(app, caller, input.projectId, 'viewer')
-  const page = await pageAfter(
-    (after, limit) =>
-      app.store.db
-        .selectFrom('alerts')
-        .select(alertColumns)
-        .where('projectId', '=', input.projectId)
-        .where('deletedAt', 'is', null)
-        .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))
-        .orderBy('id')
-        .limit(limit)
-        .execute(),
-    input,
-    (alert) => alert.id,
-  )
+  const alerts = app.store.db
+    .selectFrom('alerts')
+    .selectAll()
+    .where('projectId', '=', input.projectId)
+    .where('deletedAt', 'is', null)
+  const page = await pageOf(alerts, input, 'id')
   const channels = await channelsOf(
     app,
     page.items.map(({ id }) => id),
@@ -107,17 +95,17 @@ export async function listAlerts(
 }
 
 /**
- * What is not given stays. One that is changed in what it watches, or switched off, begins anew; whoever was told that it
- * fires is told that this is over.
+ * Changes the given fields. An alert that is switched off, or watches something else, starts over; if it fired, its
+ * receivers are notified that it is resolved.
  */
 export async function updateAlert(
   app: Parts,
   caller: Caller,
-  { projectId, alertId, channels: given, ...changes }: Partial<AlertInput> & Place,
+  { projectId, alertId, channels: given, ...changes }: Partial<AlertInput> & AlertKey,
 ): Promise<AlertRecord> {
   await requireRole(app, caller, projectId, 'editor')
   const { channels: _channels, ...before } = await readAlert(app, { projectId, alertId })
-  const known = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
+  const known: typeof changes = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
   const after: Alert = { ...before, ...known }
   await checkRules(app, projectId, after)
   const channels = given === undefined ? undefined : await readChannels(app, projectId, given)
@@ -137,7 +125,7 @@ export async function updateAlert(
     }
     await transaction
       .updateTable('alerts')
-      .set({ ...columnsOf(after), ...(beginsAnew && fresh) })
+      .set({ name: after.name, ...known, ...(beginsAnew && fresh) })
       .where('id', '=', alertId)
       .execute()
     if (channels !== undefined) await writeChannels(transaction, { alertId, lastWordAt: ends ? at : null }, channels)
@@ -147,7 +135,7 @@ export async function updateAlert(
   return withSecrets(await readAlert(app, { projectId, alertId }), channels ?? [])
 }
 
-/** As it is, for as long as the transaction lasts: it may have fired, or been deleted, since it was read. */
+/** Locks the alert for the transaction: it may have fired, or been deleted, since it was read. */
 export async function holdAlert(transaction: Transaction<Tables>, alertId: string): Promise<Held> {
   const held = await transaction
     .selectFrom('alerts')
@@ -180,13 +168,13 @@ function watchesElse(before: Alert, after: Alert): boolean {
 }
 
 /**
- * It is gone at once for everyone who asks. Whoever was told that it fires is told that this is over: while something is
- * still to be told, its channels are kept out of sight.
+ * Deletes an alert for every reader at once. If it fired, its receivers are notified that it is resolved: its channels
+ * stay, hidden, until that is delivered.
  */
 export async function deleteAlert(
   app: { store: Database; now: Clock },
   caller: Caller,
-  { projectId, alertId }: Place,
+  { projectId, alertId }: AlertKey,
 ): Promise<void> {
   await requireRole(app, caller, projectId, 'editor')
   const { channels: _channels, ...alert } = await readAlert(app, { projectId, alertId })
@@ -206,7 +194,7 @@ export async function deleteAlert(
 }
 
 /** Sends a message of the type `alert.test` through every channel; its state stays as it is. */
-export async function testAlert(app: Parts, caller: Caller, place: Place): Promise<{ deliveryIds: string[] }> {
+export async function testAlert(app: Parts, caller: Caller, place: AlertKey): Promise<{ deliveryIds: string[] }> {
   await requireRole(app, caller, place.projectId, 'editor')
   const { channels: _channels, ...alert } = await readAlert(app, place)
   const at = new Date(app.now())
@@ -223,7 +211,7 @@ export async function testAlert(app: Parts, caller: Caller, place: Place): Promi
 export async function rotateAlertSecret(
   app: Parts,
   caller: Caller,
-  { projectId, alertId, channelId, graceSeconds }: Place & { channelId: string; graceSeconds: number },
+  { projectId, alertId, channelId, graceSeconds }: AlertKey & { channelId: string; graceSeconds: number },
 ): Promise<Channel> {
   await requireRole(app, caller, projectId, 'editor')
   const { name } = await readAlert(app, { projectId, alertId })
@@ -248,20 +236,33 @@ export async function rotateAlertSecret(
   })
 }
 
+/** Alerts that watch one query go on watching it when it is called otherwise. */
+export async function renameWatched(
+  transaction: Transaction<Tables>,
+  { projectId, from, to }: { projectId: string; from: string; to: string },
+): Promise<void> {
+  await transaction
+    .updateTable('alerts')
+    .set({ query: to })
+    .where('projectId', '=', projectId)
+    .where('query', '=', from)
+    .execute()
+}
+
 /** An alert of another project is as missing as one that does not exist. */
 export async function requireAlert(
   app: { store: Database },
   caller: Caller,
-  { projectId, alertId, least }: Place & { least: Role },
+  { projectId, alertId, least }: AlertKey & { least: Role },
 ): Promise<void> {
   await requireRole(app, caller, projectId, least)
   await readAlert(app, { projectId, alertId })
 }
 
-export async function readAlert(app: { store: Database }, { projectId, alertId }: Place): Promise<AlertRecord> {
+export async function readAlert(app: { store: Database }, { projectId, alertId }: AlertKey): Promise<AlertRecord> {
   const alert = await app.store.db
     .selectFrom('alerts')
-    .select(alertColumns)
+    .selectAll()
     .where('id', '=', alertId)
     .where('projectId', '=', projectId)
     .where('deletedAt', 'is', null)
@@ -274,23 +275,13 @@ function missing(alertId: string): never {
   throw new Failure('not_found', { message: `There is no alert ${alertId}.` })
 }
 
-async function channelsOf(app: { store: Database }, alertIds: string[]): Promise<Map<string, Channel[]>> {
-  const found = new Map<string, Channel[]>()
-  if (alertIds.length === 0) return found
-  const rows = await app.store.db
-    .selectFrom('alertChannels')
-    .leftJoin('notificationChannels', 'notificationChannels.id', 'alertChannels.sharedId')
-    .select(['alertChannels.id', 'alertId', 'alertChannels.type', 'alertChannels.target', 'sharedId'])
-    .select('notificationChannels.name as sharedName')
-    .where('alertId', 'in', alertIds)
-    .where('removedAt', 'is', null)
-    .orderBy('position')
-    .execute()
-  for (const { alertId, sharedId, sharedName, ...row } of rows) {
-    const shared = sharedId === null ? null : { id: sharedId, name: sharedName ?? '' }
-    found.set(alertId, [...(found.get(alertId) ?? []), { ...row, shared }])
-  }
-  return found
+async function channelsOf({ store }: { store: Database }, alertIds: string[]): Promise<Map<string, Channel[]>> {
+  const found = await readAlertChannels(store, alertIds)
+  return new Map(Array.from(found, ([id, rows]) => [id, rows.map(shownOf)]))
+}
+
+function shownOf({ sealedSecrets: _sealed, ...channel }: ChannelRow): Channel {
+  return channel
 }
 
 function withSecrets(record: AlertRecord, made: Array<{ id: string; secret?: string }>): AlertRecord {
@@ -300,20 +291,4 @@ function withSecrets(record: AlertRecord, made: Array<{ id: string; secret?: str
     return secret === undefined ? channel : Object.assign(channel, { secret })
   })
   return { ...record, channels }
-}
-
-function columnsOf(input: Omit<AlertInput, 'channels'>) {
-  return {
-    name: input.name,
-    type: input.type,
-    threshold: input.threshold,
-    resolveThreshold: input.resolveThreshold,
-    windowMinutes: input.windowMinutes,
-    forMinutes: input.forMinutes,
-    minRequests: input.minRequests,
-    remindMinutes: input.remindMinutes,
-    environment: input.environment,
-    query: input.query,
-    enabled: input.enabled,
-  }
 }

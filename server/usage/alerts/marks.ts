@@ -1,14 +1,10 @@
+import type { Value } from '../../../api/wire-codec.ts'
+import type { timeline } from '../../../api/usage.ts'
 import { requireRole, type Caller } from '../../access/index.ts'
 import type { Database } from '../../store/index.ts'
 
-/** That an alert began or ceased to fire, as a mark on a time line. */
-export type AlertMark = {
-  at: Date
-  kind: 'alert_firing' | 'alert_resolved'
-  id: string
-  title: string
-  environment: string | null
-}
+/** Starts and ends of firings, as marks on a time line. */
+export type AlertMark = Value<typeof timeline>['data'][number]
 
 type Asked = { projectId: string; environment?: string | undefined; from: Date; to: Date; limit: number }
 

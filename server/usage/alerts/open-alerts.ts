@@ -5,7 +5,7 @@ import type { Database } from '../../store/index.ts'
 import type { Usage } from '../record/record.ts'
 import { deliverDue } from './send/deliver.ts'
 import { evaluateAlerts } from './evaluate.ts'
-import { openSender, type Outgoing, type SendOutcome } from './send/send.ts'
+import { openSender, type Outgoing, type SenderConfig, type SendOutcome } from './send/send.ts'
 import type { Post } from './send/post.ts'
 import type { AlertSources } from './measure/sources.ts'
 
@@ -14,13 +14,13 @@ export type Alerts = {
   evaluate(): Promise<boolean>
   /** Delivers what is due; answers how many were tried. */
   deliver(): Promise<number>
-  /** Sends one message now and says what became of it. */
+  /** Sends one message now and answers its outcome. */
   send(outgoing: Outgoing): Promise<SendOutcome>
   /** Whether alerts can go out by e-mail. */
   sendsMail: boolean
-  /** What alerts ask of other rooms. */
+  /** Data of other rooms that alerts measure. */
   sources: AlertSources
-  /** From now on this process does both by itself. */
+  /** Starts to evaluate and deliver periodically. */
   start(): void
   close(): Promise<void>
 }
@@ -33,10 +33,7 @@ type AlertsOptions = {
   sources: AlertSources
   observe: Observe
   now: () => number
-  intervalMs: number
-  smtpUrl: string | undefined
-  mailFrom: string
-  timeoutMs: number
+  config: SenderConfig
 }
 
 const deliverMs = 1_000
@@ -44,7 +41,8 @@ const deliverMs = 1_000
 const maxRounds = 8
 
 export function openAlerts(options: AlertsOptions): Alerts {
-  const { store, vault, usage, sources, observe, intervalMs } = options
+  const { store, vault, usage, sources, observe, config } = options
+  const intervalMs = config.limits.alertIntervalSeconds * 1000
   const sender = openSender(options)
   const closing = new AbortController()
   const now = (): Date => new Date(options.now())
@@ -53,7 +51,7 @@ export function openAlerts(options: AlertsOptions): Alerts {
   let delivering: NodeJS.Timeout | undefined
 
   const evaluate = async (): Promise<boolean> => {
-    // What this process has seen counts; without it the round is a second behind.
+    // Calls of this process are written first; without them the round is a second behind.
     await usage.flush().catch(() => undefined)
     return evaluateAlerts({ store, sources, observe }, { at: now(), intervalMs })
   }

@@ -1,14 +1,13 @@
+import type { Value } from '../../../api/wire-codec.ts'
+import type { alertPreview } from '../../../api/alerts.ts'
 import { requireRole, type Caller } from '../../access/index.ts'
-import type { AlertType } from '../../../api/alerts.ts'
 import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
-import { failedJobTimes } from '../../jobs/index.ts'
 import type { Database } from '../../store/index.ts'
 import type { Usage } from '../record/record.ts'
 import type { Alert } from './measure/alert.ts'
 import { alertTypeOf } from './measure/alert-types.ts'
-import { countedHistory, latencyHistory, readMinutes, type History, type AlertPast, type PastSpan } from './past.ts'
-import { dataPast } from './measure/past-data.ts'
+import type { History, PastSpan } from './measure/past.ts'
 import { judgeAlert } from './measure/judge-alert.ts'
 import type { AlertRules } from './manage.ts'
 import type { Alerts } from './open-alerts.ts'
@@ -17,22 +16,13 @@ import { checkRules } from './rules.ts'
 type Parts = { store: Database; usage: Usage; alerts: Alerts; config: Pick<Config, 'limits'>; now: Clock }
 
 type Firing = { startedAt: Date; endedAt: Date | null; worst: number }
-type AlertPreview = {
-  from: Date
-  to: Date
-  /** Before it nothing is known, and nothing was judged. */
-  knownFrom: Date
-  /** How many minutes had enough to be judged by. */
-  judgedMinutes: number
-  fired: number
-  firings: Firing[]
-  value: number | null
-}
+type AlertPreview = Value<typeof alertPreview>
 
 const minuteMs = 60_000
+const dayMs = 1_440 * minuteMs
 const maxFirings = 50
 
-/** When an alert with these rules would have fired, had it been there: judged once a minute as it would be now. */
+/** Firings that an alert with these rules would have had, judged once a minute. */
 export async function previewAlert(
   app: Parts,
   caller: Caller,
@@ -42,10 +32,13 @@ export async function previewAlert(
   await checkRules(app, projectId, rules)
   await app.usage.flush()
   const toMs = Math.floor(app.now() / minuteMs) * minuteMs + minuteMs
-  const span = { fromMs: toMs - days * 1_440 * minuteMs, toMs }
+  const span = { fromMs: toMs - days * dayMs, toMs }
   const alert = freshAlert(projectId, rules)
-  const past = await readPast(app, alert, span)
-  const knownFromMs = Math.min(Math.max(past.knownFromMs, span.fromMs), span.toMs)
+  const { store, alerts, config } = app
+  const measuring = { store, sources: alerts.sources }
+  const past = await alertTypeOf(alert.type).past(measuring, alert, span)
+  const keptFromMs = 'retention' in past ? app.now() - config.limits[past.retention] * dayMs : past.knownFromMs
+  const knownFromMs = Math.min(Math.max(keptFromMs, span.fromMs), span.toMs)
   const { firings, judgedMinutes, value } = simulate(alert, past.measure, { ...span, knownFromMs })
   return {
     from: new Date(span.fromMs),
@@ -82,37 +75,6 @@ function simulate(start: Alert, history: History, span: PastSpan & { knownFromMs
     }
   }
   return { firings, judgedMinutes, value }
-}
-
-const dayMs = 1_440 * minuteMs
-const ofData = new Set<AlertType>(['data_stale', 'schema_drift', 'data_held'])
-
-async function readPast(app: Parts, alert: Alert, span: PastSpan): Promise<AlertPast> {
-  const { store, alerts, config, now } = app
-  if (ofData.has(alert.type)) return dataPast({ sources: alerts.sources, alert, span })
-  const { jobRetentionDays, requestRetentionDays, rollupRetentionDays } = config.limits
-  const keptDays =
-    alert.type === 'job_failed'
-      ? jobRetentionDays
-      : alert.type === 'confidence_below'
-        ? requestRetentionDays
-        : rollupRetentionDays
-  const knownFromMs = now() - keptDays * dayMs
-  if (alert.type === 'job_failed') return { measure: await jobHistory(store, alert, span), knownFromMs }
-  const begin = { fromMs: span.fromMs - alert.windowMinutes * minuteMs, toMs: span.toMs }
-  const minutes = await readMinutes(store, alert, begin)
-  const historyOf = alert.type === 'p95_latency_above' ? latencyHistory : countedHistory
-  return { measure: historyOf(alert, minutes), knownFromMs }
-}
-
-async function jobHistory(store: Database, alert: Alert, span: PastSpan): Promise<History> {
-  const windowMs = alert.windowMinutes * minuteMs
-  const from = new Date(span.fromMs - windowMs)
-  const times = await failedJobTimes(store, alert.projectId, { from, to: new Date(span.toMs) })
-  return (_alert, minute) => {
-    const endMs = span.fromMs + (minute + 1) * minuteMs
-    return { value: times.filter((ms) => ms > endMs - windowMs && ms <= endMs).length, enough: true }
-  }
 }
 
 function freshAlert(projectId: string, rules: AlertRules): Alert {

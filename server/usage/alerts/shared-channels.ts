@@ -1,34 +1,26 @@
+import type { Value } from '../../../api/wire-codec.ts'
+import type { notificationChannel } from '../../../api/alerts.ts'
+import { fixedLimits } from '../../../api/limits.ts'
 import { labelOf, recordAct, requireRole, type Caller, type Vault } from '../../access/index.ts'
 import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 import { Failure } from '../../failure.ts'
 import { newId } from '../../ids.ts'
-import { lockProjectForQuota, refuseFull, type ChannelType, type Database } from '../../store/index.ts'
+import { refuseTaken, requireRoomInProject, type Database } from '../../store/index.ts'
 import { readAddress, withNewSecret, type AddressInput } from './channels.ts'
 import type { Alerts } from './open-alerts.ts'
 import type { Post } from './send/post.ts'
 import type { ChannelSecrets } from './send/send.ts'
 
 /** A way to tell people that a project has once, for any number of its alerts. */
-export type SharedChannel = {
-  id: string
-  name: string
-  type: ChannelType
-  target: string
-  secret?: string
-  alerts: Array<{ id: string; name: string }>
-  testedAt: Date | null
-  testError: string | null
-  createdAt: Date
-  createdBy: string
-}
+export type SharedChannel = Value<typeof notificationChannel>
 
 type Parts = { store: Database; vault: Vault; post: Post; alerts: Alerts; now: Clock }
-type Place = { projectId: string; channelId: string }
+type ChannelKey = { projectId: string; sharedChannelId: string }
 
 const columns = ['id', 'name', 'type', 'target', 'testedAt', 'testError', 'createdAt', 'createdBy'] as const
 
-/** By name, each with the alerts that use it. */
+/** Channels by name, each with the alerts that use it. */
 export async function listSharedChannels(
   app: { store: Database },
   caller: Caller,
@@ -46,21 +38,14 @@ export async function createSharedChannel(
   await requireRole(app, caller, projectId, 'editor')
   const { type, target, sealed, secret } = await readAddress(app, channel, 'channel')
   const id = newId('notificationChannel')
-  await app.store.db.transaction().execute(async (transaction) => {
-    await lockProjectForQuota(transaction, projectId)
-    const { count } = await transaction
-      .selectFrom('notificationChannels')
-      .select((row) => row.fn.countAll<number>().as('count'))
-      .where('projectId', '=', projectId)
-      .executeTakeFirstOrThrow()
-    refuseFull({ count, most: app.config.limits.channelsPerProject, what: 'Channels of a project are' })
-    const made = await transaction
+  const made = app.store.db.transaction().execute(async (transaction) => {
+    const most = fixedLimits.channelsPerProject.value
+    const what = 'Channels of a project are'
+    await requireRoomInProject(transaction, { projectId, table: 'notificationChannels', most, what })
+    await transaction
       .insertInto('notificationChannels')
       .values({ id, projectId, name, type, target, sealedSecrets: sealed, createdBy: labelOf(caller) })
-      .onConflict((conflict) => conflict.doNothing())
-      .returning('id')
-      .executeTakeFirst()
-    if (made === undefined) nameTaken(name)
+      .execute()
     await recordAct(transaction, caller, {
       action: 'alert_channel.created',
       target: id,
@@ -68,23 +53,21 @@ export async function createSharedChannel(
       details: { name, type },
     })
   })
-  return withSecret(await read(app, { projectId, channelId: id }), secret)
+  await refuseTakenName(made, name)
+  return withSecret(await read(app, { projectId, sharedChannelId: id }), secret)
 }
 
 /** Another address holds for every alert that uses the channel, from the next message on. */
 export async function updateSharedChannel(
   app: Parts,
   caller: Caller,
-  input: Place & { name?: string | undefined; channel?: AddressInput | undefined },
+  input: ChannelKey & { name?: string | undefined; channel?: AddressInput | undefined },
 ): Promise<SharedChannel> {
   const { name, channel, ...place } = input
   await requireRole(app, caller, place.projectId, 'editor')
   const before = await read(app, place)
   const address = channel === undefined ? undefined : await readAddress(app, channel, 'channel')
-  await app.store.db.transaction().execute(async (transaction) => {
-    await lockProjectForQuota(transaction, place.projectId)
-    if (name !== undefined && name !== before.name && (await isTaken(transaction, place.projectId, name)))
-      nameTaken(name)
+  const changed = app.store.db.transaction().execute(async (transaction) => {
     const fresh = address && { type: address.type, target: address.target }
     await transaction
       .updateTable('notificationChannels')
@@ -92,40 +75,27 @@ export async function updateSharedChannel(
         name: name ?? before.name,
         ...(address && { ...fresh, sealedSecrets: address.sealed, testedAt: null, testError: null }),
       })
-      .where('id', '=', place.channelId)
+      .where('id', '=', place.sharedChannelId)
       .execute()
     if (fresh !== undefined) {
-      await transaction.updateTable('alertChannels').set(fresh).where('sharedId', '=', place.channelId).execute()
+      await transaction.updateTable('alertChannels').set(fresh).where('sharedId', '=', place.sharedChannelId).execute()
     }
     const details = { name: name ?? before.name, changed: [...(name ? ['name'] : []), ...(channel ? ['address'] : [])] }
-    const { projectId, channelId: target } = place
+    const { projectId, sharedChannelId: target } = place
     await recordAct(transaction, caller, { action: 'alert_channel.updated', target, projectId, details })
   })
+  await refuseTakenName(changed, name ?? before.name)
   return withSecret(await read(app, place), address?.secret)
 }
 
-async function isTaken(
-  transaction: Pick<Database['db'], 'selectFrom'>,
-  projectId: string,
-  name: string,
-): Promise<boolean> {
-  const other = await transaction
-    .selectFrom('notificationChannels')
-    .select('id')
-    .where('projectId', '=', projectId)
-    .where('name', '=', name)
-    .executeTakeFirst()
-  return other !== undefined
-}
-
 /** One that alerts use stays: they would fall silent without a word. */
-export async function deleteSharedChannel(app: Parts, caller: Caller, place: Place): Promise<void> {
+export async function deleteSharedChannel(app: Parts, caller: Caller, place: ChannelKey): Promise<void> {
   await requireRole(app, caller, place.projectId, 'editor')
   await app.store.db.transaction().execute(async (transaction) => {
     await transaction
       .selectFrom('notificationChannels')
       .select('id')
-      .where('id', '=', place.channelId)
+      .where('id', '=', place.sharedChannelId)
       .forUpdate()
       .execute()
     const { name, alerts } = await read({ store: { ...app.store, db: transaction } }, place)
@@ -136,14 +106,14 @@ export async function deleteSharedChannel(app: Parts, caller: Caller, place: Pla
         message: `${name} is used by ${used}. Take it out of them first.`,
       })
     }
-    await transaction.deleteFrom('notificationChannels').where('id', '=', place.channelId).execute()
-    const { projectId, channelId: target } = place
+    await transaction.deleteFrom('notificationChannels').where('id', '=', place.sharedChannelId).execute()
+    const { projectId, sharedChannelId: target } = place
     await recordAct(transaction, caller, { action: 'alert_channel.deleted', target, projectId, details: { name } })
   })
 }
 
 /** Sends a test now, waits for what becomes of it and keeps that. */
-export async function testSharedChannel(app: Parts, caller: Caller, place: Place): Promise<SharedChannel> {
+export async function testSharedChannel(app: Parts, caller: Caller, place: ChannelKey): Promise<SharedChannel> {
   await requireRole(app, caller, place.projectId, 'editor')
   const { name, type, target } = await read(app, place)
   const sealed = await sealedOf(app, place)
@@ -174,11 +144,16 @@ export async function testSharedChannel(app: Parts, caller: Caller, place: Place
     await transaction
       .updateTable('notificationChannels')
       .set({ testedAt: at, testError: sent.ok ? null : sent.error.slice(0, 500) })
-      .where('id', '=', place.channelId)
+      .where('id', '=', place.sharedChannelId)
       .execute()
-    const { projectId, channelId } = place
+    const { projectId, sharedChannelId } = place
     const details = { name, delivered: sent.ok }
-    await recordAct(transaction, caller, { action: 'alert_channel.tested', target: channelId, projectId, details })
+    await recordAct(transaction, caller, {
+      action: 'alert_channel.tested',
+      target: sharedChannelId,
+      projectId,
+      details,
+    })
   })
   return read(app, place)
 }
@@ -187,7 +162,7 @@ export async function testSharedChannel(app: Parts, caller: Caller, place: Place
 export async function rotateSharedChannel(
   app: Parts,
   caller: Caller,
-  { graceSeconds, ...place }: Place & { graceSeconds: number },
+  { graceSeconds, ...place }: ChannelKey & { graceSeconds: number },
 ): Promise<SharedChannel> {
   await requireRole(app, caller, place.projectId, 'editor')
   const { name, type } = await read(app, place)
@@ -200,12 +175,12 @@ export async function rotateSharedChannel(
     await transaction
       .updateTable('notificationChannels')
       .set({ sealedSecrets: sealed })
-      .where('id', '=', place.channelId)
+      .where('id', '=', place.sharedChannelId)
       .execute()
-    const { projectId, channelId } = place
+    const { projectId, sharedChannelId } = place
     await recordAct(transaction, caller, {
       action: 'alert_channel.secret_rotated',
-      target: channelId,
+      target: sharedChannelId,
       projectId,
       details: { name },
     })
@@ -213,19 +188,22 @@ export async function rotateSharedChannel(
   return withSecret(await read(app, place), secret)
 }
 
-async function sealedOf({ store }: Parts, { projectId, channelId }: Place): Promise<Buffer | null> {
+async function sealedOf({ store }: Parts, { projectId, sharedChannelId }: ChannelKey): Promise<Buffer | null> {
   const row = await store.db
     .selectFrom('notificationChannels')
     .select('sealedSecrets')
     .where('projectId', '=', projectId)
-    .where('id', '=', channelId)
+    .where('id', '=', sharedChannelId)
     .executeTakeFirst()
   return row?.sealedSecrets ?? null
 }
 
-async function read(app: { store: Pick<Database, 'db'> }, { projectId, channelId }: Place): Promise<SharedChannel> {
-  const found = (await readAll(app, projectId)).find(({ id }) => id === channelId)
-  if (found === undefined) throw new Failure('not_found', { message: `The project has no channel ${channelId}.` })
+async function read(
+  app: { store: Pick<Database, 'db'> },
+  { projectId, sharedChannelId }: ChannelKey,
+): Promise<SharedChannel> {
+  const found = (await readAll(app, projectId)).find(({ id }) => id === sharedChannelId)
+  if (found === undefined) throw new Failure('not_found', { message: `The project has no channel ${sharedChannelId}.` })
   return found
 }
 
@@ -257,6 +235,7 @@ function withSecret(channel: SharedChannel, secret: string | undefined): SharedC
   return secret === undefined ? channel : { ...channel, secret }
 }
 
-function nameTaken(name: string): never {
-  throw new Failure('conflict', { reason: 'name_taken', message: `There is a channel called ${name} already.` })
+function refuseTakenName<Result>(act: Promise<Result>, name: string): Promise<Result> {
+  const constraint = 'notification_channels_project_id_name_key'
+  return refuseTaken(act, constraint, `There is a channel called ${name} already.`)
 }

@@ -1,29 +1,31 @@
 /**
- * Counters and histograms in Prometheus's text form for what every call adds to. prom-client finds a child by its labels
- * and a bucket by comparing texts each time, which costs a call more than recording it; here a child is kept by whoever
- * counts, and adding is adding.
+ * Counters and histograms in Prometheus's text form. prom-client finds a child by its labels and a bucket by comparing
+ * texts each time, which costs a call more than recording it; here the counting code may hold its child, and adding is
+ * adding.
  */
 export type HotMetric<Child> = {
-  /** To be kept: there is one for each set of values. */
+  /** The child of a set of values; callers hold on to it. */
   child(...values: string[]): Child
   render(): string
 }
 
-export type HotCounter = { inc(): void }
+export type HotCounter = { inc(by?: number): void }
 export type HotHistogram = { observe(seconds: number): void }
 
-type Named = { name: string; help: string; labels: string[] }
-
-export function hotCounter({ name, help, labels }: Named): HotMetric<HotCounter> {
+export function hotCounter(name: string, help: string, labels: string[]): HotMetric<HotCounter> {
   const children = childrenOf(() => {
     let count = 0
-    return { inc: () => void (count += 1), lines: (of: string[]) => [`${name}${braces(of)} ${count}`] }
+    return { inc: (by = 1) => void (count += by), lines: (of: string[]) => [`${name}${braces(of)} ${count}`] }
   })
   return { child: children.get, render: () => textOf({ name, help, type: 'counter' }, children.lines(labels)) }
 }
 
 /** `bounds` in ascending order. */
-export function hotHistogram({ name, help, labels, bounds }: Named & { bounds: number[] }): HotMetric<HotHistogram> {
+export function hotHistogram(
+  name: string,
+  help: string,
+  { labels, bounds }: { labels: string[]; bounds: number[] },
+): HotMetric<HotHistogram> {
   const children = childrenOf(() => {
     const counts = bounds.map(() => 0)
     let sum = 0

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Registry } from 'prom-client'
 import { failures } from '../../../api/failures.ts'
 import type { Observation } from '../../observe.ts'
 import { isRejected, type QueryAnswered } from '../stored/call.ts'
@@ -16,22 +16,26 @@ const jobSeconds = [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000]
 export function openPrometheus(): Prometheus {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  const { counter, histogram } = makersOf(registry)
-  const faults = counter('faults_total', 'Failures of our own, by place.', ['where'])
-  const dropped = counter(
-    'records_dropped_total',
+  const faults = hotCounter('sluice_faults_total', 'Failures of our own, by place.', ['where'])
+  const dropped = hotCounter(
+    'sluice_records_dropped_total',
     'Records of calls, questions and uses of keys that were not written, by place and reason.',
     ['where', 'reason'],
   )
-  const alerts = counter(
-    'alerts_total',
+  const alerts = hotCounter(
+    'sluice_alerts_total',
     'Changes of alerts by the state they changed to, and failed attempts to tell of them.',
     ['event'],
   )
-  const jobs = counter('jobs_total', 'Attempts of jobs by type and how they ended.', ['job_type', 'end'])
-  const jobTimes = histogram('job_seconds', 'How long attempts of jobs took.', ['job_type'], jobSeconds)
-  const fetched = counter('objects_fetched_total', 'Files that came from the bucket into the cache.', [])
-  const fetchedBytes = counter('object_bytes_fetched_total', 'Their bytes.', [])
+  const jobs = hotCounter('sluice_jobs_total', 'Attempts of jobs by type and how they ended.', ['job_type', 'end'])
+  const jobTimes = hotHistogram('sluice_job_seconds', 'How long attempts of jobs took.', {
+    labels: ['job_type'],
+    bounds: jobSeconds,
+  })
+  const objects = hotCounter('sluice_objects_fetched_total', 'Files that came from the bucket into the cache.', [])
+  const objectBytes = hotCounter('sluice_object_bytes_fetched_total', 'Their bytes.', [])
+  const [fetched, fetchedBytes] = [objects.child(), objectBytes.child()]
+  const seldom = [faults, dropped, alerts, jobs, jobTimes, objects, objectBytes]
   const requests = openRequestMetrics()
   const calls = openCallMetrics()
   return {
@@ -41,42 +45,41 @@ export function openPrometheus(): Prometheus {
       } else if (event.kind === 'query-answered') {
         calls.count(event)
       } else if (event.kind === 'request-failed') {
-        faults.inc({ where: event.route })
+        faults.child(event.route).inc()
       } else if (event.kind === 'fault') {
-        faults.inc({ where: event.where })
+        faults.child(event.where).inc()
       } else if (event.kind === 'job-finished' || event.kind === 'job-failed' || event.kind === 'job-lost') {
-        jobs.inc({ job_type: event.jobType, end: endOf(event) })
-        jobTimes.observe({ job_type: event.jobType }, event.elapsedMs / 1000)
+        jobs.child(event.jobType, endOf(event)).inc()
+        jobTimes.child(event.jobType).observe(event.elapsedMs / 1000)
       } else if (event.kind === 'records-dropped') {
-        dropped.inc({ where: event.where, reason: event.reason }, event.count)
+        dropped.child(event.where, event.reason).inc(event.count)
       } else if (event.kind === 'object-fetched') {
         fetched.inc()
         fetchedBytes.inc(event.sizeBytes)
       } else if (event.kind === 'alert-changed') {
-        alerts.inc({ event: event.state })
+        alerts.child(event.state).inc()
       } else if (event.kind === 'alert-undelivered') {
-        alerts.inc({ event: 'undelivered' })
+        alerts.child('undelivered').inc()
       }
     },
     async render() {
-      const hot = [...requests.metrics, ...calls.metrics].map((metric) => metric.render())
-      return { contentType: registry.contentType, text: `${await registry.metrics()}\n${hot.join('\n')}` }
+      const own = [...seldom, ...requests.metrics, ...calls.metrics].map((metric) => metric.render())
+      return { contentType: registry.contentType, text: `${await registry.metrics()}\n${own.join('\n')}` }
     },
   }
 }
 
 function openRequestMetrics() {
-  const requests = hotCounter({
-    name: 'sluice_http_requests_total',
-    help: 'Answers by route, method and status.',
-    labels: ['route', 'method', 'status'],
-  })
-  const seconds = hotHistogram({
-    name: 'sluice_http_request_seconds',
-    help: 'Time from the first header byte to the last byte of the answer.',
-    labels: ['route'],
-    bounds: callSeconds,
-  })
+  const requests = hotCounter('sluice_http_requests_total', 'Answers by route, method and status.', [
+    'route',
+    'method',
+    'status',
+  ])
+  const seconds = hotHistogram(
+    'sluice_http_request_seconds',
+    'Time from the first header byte to the last byte of the answer.',
+    { labels: ['route'], bounds: callSeconds },
+  )
   const children = new Map<string, Map<number, Child>>()
   const childOf = ({ route, method, status }: RequestAnswered): Child => {
     const ofRoute = children.get(route)
@@ -97,29 +100,26 @@ function openRequestMetrics() {
   }
 }
 
-/** By the closed table of failures and a few ways in, never by project, query or key. */
+/** Labels come from the closed table of failures and a few ways in, never from project, query or key. */
 function openCallMetrics() {
-  const calls = hotCounter({
-    name: 'sluice_query_calls_total',
-    help: 'Calls of query endpoints by way in and outcome: answered, or the code of the failure.',
-    labels: ['entry', 'outcome'],
-  })
-  const seconds = hotHistogram({
-    name: 'sluice_query_seconds',
-    help: 'How long calls of query endpoints took that were not turned away.',
-    labels: ['entry'],
-    bounds: callSeconds,
-  })
-  const cached = hotCounter({
-    name: 'sluice_query_cache_total',
-    help: 'Answers of queries that keep them, by where they came from.',
-    labels: ['state'],
-  })
-  const flagged = hotCounter({
-    name: 'sluice_flagged_answers_total',
-    help: 'Answers to questions that say what they leave out of the question.',
-    labels: ['entry'],
-  })
+  const calls = hotCounter(
+    'sluice_query_calls_total',
+    'Calls of query endpoints by way in and outcome: answered, or the code of the failure.',
+    ['entry', 'outcome'],
+  )
+  const seconds = hotHistogram(
+    'sluice_query_seconds',
+    'How long calls of query endpoints took that were not rejected.',
+    { labels: ['entry'], bounds: callSeconds },
+  )
+  const cached = hotCounter('sluice_query_cache_total', 'Answers of queries that keep them, by where they came from.', [
+    'state',
+  ])
+  const flagged = hotCounter(
+    'sluice_flagged_answers_total',
+    'Answers to questions that say what they leave out of the question.',
+    ['entry'],
+  )
   const states = { hit: cached.child('hit'), miss: cached.child('miss'), bypass: cached.child('bypass') }
   const answered = new Map<string, { counted: HotCounter; timed: HotHistogram }>()
   return {
@@ -146,14 +146,4 @@ function endOf(event: JobEnd): string {
   if (event.kind === 'job-finished') return event.status
   if (event.kind === 'job-lost') return 'lost'
   return event.final ? 'failed' : 'retried'
-}
-
-function makersOf(registry: Registry) {
-  const registers = [registry]
-  return {
-    counter: <Label extends string>(name: string, help: string, labelNames: Label[]) =>
-      new Counter({ name: `sluice_${name}`, help, labelNames, registers }),
-    histogram: <Label extends string>(name: string, help: string, labelNames: Label[], buckets: number[]) =>
-      new Histogram({ name: `sluice_${name}`, help, labelNames, buckets, registers }),
-  }
 }

@@ -30,7 +30,7 @@ export async function openTraces(now: () => number): Promise<Traces> {
   const tracer = provider.getTracer('sluice')
   const waiting = new Map<string, QueryAnswered[]>()
 
-  const tell = (event: RequestAnswered): void => {
+  const report = (event: RequestAnswered): void => {
     const endTime = now()
     const calls = waiting.get(event.requestId) ?? []
     waiting.delete(event.requestId)
@@ -71,7 +71,7 @@ export async function openTraces(now: () => number): Promise<Traces> {
 
   return {
     observe(event) {
-      if (event.kind === 'request-answered') tell(event)
+      if (event.kind === 'request-answered') report(event)
       if (event.kind !== 'query-answered' || typeof event.requestId !== 'string') return
       const calls = waiting.get(event.requestId)
       if (calls !== undefined) calls.push(event)
@@ -81,7 +81,7 @@ export async function openTraces(now: () => number): Promise<Traces> {
   }
 }
 
-/** No words and no values: what was asked stays here. */
+/** Attributes without the words of a question and without values. */
 function attributesOf(call: QueryAnswered): Record<string, string | number> {
   return {
     'sluice.entry': call.entry,

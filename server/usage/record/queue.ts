@@ -1,21 +1,21 @@
 import { beginBatch, joinBatch, type Batch } from '../stored/batches.ts'
 import type { QueryAnswered } from '../stored/call.ts'
-import type { Kind } from '../kinds.ts'
+import type { Kind } from './kinds.ts'
 
 /** Calls that wait to be written. */
 export type CallQueue = {
-  /** False when there is no room. */
+  /** Queues a call; false when there is no room. */
   add(kind: Kind, event: QueryAnswered, at: number): boolean
-  /** Of batches. */
+  /** The number of batches. */
   size(): number
   /** All of them; what comes later begins batches of its own. */
   take(): Batch[]
-  /** They could not be written: the newest wait on as far as there is room. Answers how many calls found none. */
+  /** Unwritten batches wait again, the newest as far as there is room. Answers how many calls found none. */
   putBack(batches: Batch[]): number
 }
 
 export function openCallQueue(maxCalls: number): CallQueue {
-  /** What was given out once is joined by nobody: it may turn out to be written. */
+  /** Batches that were taken once take no further call: they may turn out to be written. */
   let sealed: Batch[] = []
   let joinable = new Set<Batch>()
   let calls = 0
@@ -38,17 +38,17 @@ export function openCallQueue(maxCalls: number): CallQueue {
       return taken
     },
     putBack(older) {
-      const kept = [...older, ...sealed]
+      const pending = [...older, ...sealed]
       calls += callsIn(older)
       let dropped = 0
       while (calls > maxCalls) {
-        const oldest = kept.shift() ?? joinable.values().next().value
+        const oldest = pending.shift() ?? joinable.values().next().value
         if (oldest === undefined) break
         joinable.delete(oldest)
         calls -= oldest.ids.length
         dropped += oldest.ids.length
       }
-      sealed = kept
+      sealed = pending
       return dropped
     },
   }

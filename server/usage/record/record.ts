@@ -1,13 +1,13 @@
 import type { Observation, Observe } from '../../observe.ts'
 import type { Database } from '../../store/index.ts'
-import { openKinds } from '../kinds.ts'
+import { openKinds } from './kinds.ts'
 import { openCallQueue } from './queue.ts'
 import { countCall, openTally } from './tally.ts'
 import type { HoldWordKeepers } from './write.ts'
 import { openWriter } from './writer.ts'
 
 export type Usage = {
-  /** Never waits and never throws. */
+  /** Records a call; never waits and never throws. */
   observe(event: Observation): void
   /** Writes what has been seen so far. */
   flush(): Promise<void>
@@ -22,8 +22,8 @@ type UsageOptions = {
   observe: Observe
   now: () => number
   /** Calls that may wait to be written; beyond it calls are answered and not recorded. */
-  queueLength: number
-  closeTimeoutMs: number
+  queueLength?: number
+  closeTimeoutMs?: number | undefined
   flushMs?: number
 }
 
@@ -31,7 +31,7 @@ type UsageOptions = {
 const maxCounts = 20_000
 
 /**
- * Hears of every call and writes it down in batches, off the path of requests. A crash loses what came since the last
+ * Records every call in batches, off the path of requests. A crash loses what came since the last
  * write: at most a second's worth while the database keeps up.
  */
 export function openUsage({
@@ -39,7 +39,7 @@ export function openUsage({
   holdWordKeepers,
   observe,
   now,
-  queueLength,
+  queueLength = 50_000,
   closeTimeoutMs,
   flushMs = 900,
 }: UsageOptions): Usage {

@@ -18,12 +18,12 @@ export type Count = {
 }
 
 export type Tally = {
-  /** Where the calls of a kind and minute are counted; undefined when there is no room for a further one. */
+  /** The count of a kind and minute; undefined when there is no room for a further one. */
   find(kind: CallKind, start: number): Count | undefined
   size(): number
-  /** What has changed since the last time, in the columns of `usage_rollups`. */
+  /** Counts that changed since the last time, in the columns of `usage_rollups`. */
   take(): TakenCount[]
-  /** To be taken again: it could not be written. */
+  /** Counts that could not be written are taken again. */
   putBack(taken: TakenCount[]): void
   /** Lets go of minutes that are over and written. */
   forget(before: number): void
@@ -31,14 +31,14 @@ export type Tally = {
 
 export type TakenCount = { count: Count; row: Record<string, unknown> }
 
-/** Counts calls by minute. Bounded: beyond `most` kinds of calls at a time nothing new is counted. */
-export function openTally(most: number): Tally {
+/** Counts calls by minute. Bounded: beyond `maxCounts` nothing new is counted. */
+export function openTally(maxCounts: number): Tally {
   const counts = new Map<string, Count>()
   return {
     find(of, start) {
       const key = keyOf(of, start)
       let count = counts.get(key)
-      if (count === undefined && counts.size < most) {
+      if (count === undefined && counts.size < maxCounts) {
         const zero = { calls: 0, totalMs: 0, sqlMs: 0, rows: 0, bytes: 0 }
         count = { writer: randomInt(2 ** 48 - 1), of, start, ...zero, latencies: new Map(), dirty: true }
         counts.set(key, count)

@@ -4,7 +4,7 @@ import { from as copyFrom } from 'pg-copy-streams'
 import { inTransaction, type Connection, type Database } from '../../store/index.ts'
 import type { Batch, Series } from '../stored/batches.ts'
 
-/** Of one statement. */
+/** Rows of one statement. */
 const maxRows = 5_000
 
 /**
@@ -54,7 +54,7 @@ async function dropUnwantedWords(
   for (const { kind, asked } of worded) if (asked !== null && !keepers.has(kind.projectId)) asked.question = null
 }
 
-/** Whether it was done after all. Throws while that is not decided. */
+/** Whether an unsure write was committed. Throws while that is not decided. */
 export async function isWritten({ pool }: Pick<Database, 'pool'>, { transactionId }: Unsure): Promise<boolean> {
   const asked = pool.query<{ status: string | null }>('select pg_xact_status($1::xid8) as status', [transactionId])
   const { rows } = await asked.catch((error: { code?: string }) => {
@@ -73,7 +73,7 @@ const beyondHistory = '22023'
 const copyBatches = `copy request_batches (start, project_id, environment, query, version, entry, key_id, status, error,
   reason, cache, ids, after_ms, total_us, sql_us, rows, bytes, route_us, question, confidence) from stdin`
 
-/** Of one piece of a copy. */
+/** Characters of one piece of a copy. */
 const pieceLength = 65_536
 
 function* copyTexts(batches: Batch[]): Generator<string> {

@@ -19,39 +19,39 @@ type WriterOptions = {
   now: () => number
   observe: Observe
   flushMs: number
-  closeTimeoutMs: number
+  closeTimeoutMs?: number | undefined
 }
 
 const minuteMs = 60_000
 const dayMs = 86_400_000
 
-/** Writes calls and what they count for in one transaction, so that log and figures tell the same. */
+/** Writes calls and what they count for in one transaction, so that log and figures agree. */
 export function openWriter({ store, holdWordKeepers, queue, tally, now, ...options }: WriterOptions): BatchWriter {
   const partitions = openPartitions(store)
   const environments = openEnvironments(store)
-  /** A write whose end was not heard. Its batches wait on; written again they could be in the log twice. */
-  let unheard: (Unsure & { batches: Batch[] }) | undefined
+  /** A write whose commit was not confirmed. Its batches wait: written again they could be in the log twice. */
+  let unconfirmed: (Unsure & { batches: Batch[] }) | undefined
   const written = new WeakSet<Batch>()
 
-  const settle = async (): Promise<void> => {
-    if (unheard === undefined) return
-    if (await isWritten(store, unheard)) for (const batch of unheard.batches) written.add(batch)
-    unheard = undefined
+  const confirm = async (): Promise<void> => {
+    if (unconfirmed === undefined) return
+    if (await isWritten(store, unconfirmed)) for (const batch of unconfirmed.batches) written.add(batch)
+    unconfirmed = undefined
   }
   const write = async (items: Item[]): Promise<void> => {
-    await settle()
+    await confirm()
     const batches = items.flatMap(({ batch }) => (batch === undefined || written.has(batch) ? [] : [batch]))
     const counts = items.flatMap(({ count }) => count ?? [])
     await environments.know([...batches.map(({ kind }) => kind), ...counts.map(({ count }) => count.of)])
     const at = now()
     await partitions.ensure({
-      // Tomorrow's too: at midnight nobody waits for a table.
+      // Tomorrow's partition is made ahead: at midnight nobody waits for it.
       requests: [at, at + dayMs, ...batches.map(({ start }) => start)],
       rollups: [at, at + dayMs, ...counts.map(({ count }) => count.start)],
     })
     const unsure = await writeUsage(store, holdWordKeepers, placed(environments, batches, counts))
     if (unsure !== null) {
-      unheard = { ...unsure, batches }
+      unconfirmed = { ...unsure, batches }
       throw unsure.error
     }
     tally.forget(now() - 2 * minuteMs)
@@ -61,7 +61,7 @@ export function openWriter({ store, holdWordKeepers, queue, tally, now, ...optio
     backlog: backlogOf(queue, tally),
     write,
     isRefused: isRowRefused,
-    // A call is told as lost by the log alone.
+    // Lost calls are counted by the log alone.
     weigh: ({ batch }) => batch?.ids.length ?? 0,
     // All that waits goes in one transaction; the queue has a length.
     maxItems: Infinity,
@@ -80,7 +80,7 @@ function backlogOf(queue: CallQueue, tally: Tally): Backlog<Item> {
   }
 }
 
-/** In the environments they were called in, by name; what nobody knows any more is left out. */
+/** Replaces unknown environments by none; calls of unknown projects are left out. */
 function placed(
   environments: Environments,
   batches: Batch[],

@@ -3,7 +3,7 @@ import { Failure } from '../../failure.ts'
 import { timeOfId } from '../../ids.ts'
 import type { Database } from '../../store/index.ts'
 import type { Usage } from '../record/record.ts'
-import type { RequestEntry } from './requests.ts'
+import { entryColumns, type RequestEntry } from './requests.ts'
 
 type FoundRequest = RequestEntry & { keyName: string | null }
 
@@ -17,9 +17,7 @@ const spans = [
   { beforeMs: 600 * secondMs, afterMs: 7_200 * secondMs },
 ]
 
-const findText = `select at, id, environment, query, version, entry, key_id as "keyId", status, error, reason,
-       total_ms as "totalMs", route_ms as "routeMs", queue_ms as "queueMs", sql_ms as "sqlMs", rows, bytes, cache,
-       question, confidence
+const findText = `select ${entryColumns}
   from requests where project_id = $1 and id = $2 and start >= $3 and start < $4 limit 1`
 
 /** One call of the log, by the id that its answer carried. */
@@ -45,6 +43,6 @@ export async function findRequest(
 
 function noRequest(requestId: string): Failure {
   return new Failure('not_found', {
-    message: `The log of this project has no call ${requestId}. Calls are kept for some days, and appear a second after.`,
+    message: `The log of this project has no call ${requestId}. Calls are retained for some days, and appear after a second.`,
   })
 }

@@ -1,32 +1,25 @@
+import type { queryFigures } from '../../../api/usage.ts'
+import type { Value } from '../../../api/wire-codec.ts'
 import { requireRole, type Caller } from '../../access/index.ts'
 import type { Clock } from '../../clock.ts'
 import type { Database } from '../../store/index.ts'
-import { sourceOf, sums, type Figures, type Filter } from './figures.ts'
-import type { Latencies } from '../stored/latencies.ts'
+import { countsOf, noFigures, sourceOf, sums, type Figures, type Filter } from './figures.ts'
+import { percentile, type Latencies } from '../stored/latencies.ts'
 import { readRange, type Range, type RangeInput } from './range.ts'
 import type { Usage } from '../record/record.ts'
 import { readTimesBy } from './times.ts'
-
-/** How one query did, and how it did in as long a time before. */
-type QueryTrend = Timed & {
-  query: string
-  before: Timed
-  /** Its requests by day, the oldest first. */
-  days: number[]
-}
 
 type Timed = Figures & { times: Latencies }
 type Asked = Pick<RangeInput, 'from' | 'to' | 'timeZone'> & { projectId: string; environment?: string | undefined }
 
 const weekMs = 7 * 86_400_000
-const none: Figures = { requests: 0, errors: 0, rejected: 0, totalMs: 0, rows: 0, bytes: 0 }
 
 /** Every query that was called in a week, or the time given, or in as long a time before; by name. */
 export async function reportQueries(
   app: { store: Database; usage: Usage; now: Clock },
   caller: Caller,
   { projectId, environment, ...input }: Asked,
-): Promise<{ range: Range; beforeFrom: Date; queries: QueryTrend[] }> {
+): Promise<Value<typeof queryFigures>> {
   await requireRole(app, caller, projectId, 'viewer')
   const end = input.to?.getTime() ?? app.now()
   const from = input.from ?? new Date(end - weekMs)
@@ -40,16 +33,21 @@ export async function reportQueries(
     readByQuery(app.store, filter, earlier),
   ])
   const names = [...new Set([...now.keys(), ...before.keys()])].toSorted((left, right) => left.localeCompare(right))
-  const nothing = (): Counted => ({ ...none, times: new Map(), days: [] })
+  const nothing = (): Counted => ({ ...noFigures, times: new Map(), days: [] })
   return {
-    range,
+    from: range.from,
+    to: range.to,
     beforeFrom,
-    queries: names.map((query) => {
+    data: names.map((query) => {
       const { days, ...figures } = now.get(query) ?? nothing()
-      const { days: _days, ...then } = before.get(query) ?? nothing()
-      return { query, ...figures, before: then, days: range.starts.map((_, piece) => days[piece] ?? 0) }
+      const counts = { ...timedCounts(figures), before: timedCounts(before.get(query) ?? nothing()) }
+      return { query, ...counts, days: range.starts.map((_, piece) => days[piece] ?? 0) }
     }),
   }
+}
+
+function timedCounts(timed: Timed) {
+  return { ...countsOf(timed), p95Ms: percentile(timed.times, 0.95) }
 }
 
 type Counted = Timed & { days: number[] }
@@ -65,9 +63,9 @@ async function readByQuery(store: Pick<Database, 'pool'>, filter: Filter, range:
   ])
   const found = new Map<string, Counted>()
   for (const { query, piece, ...figures } of counted.rows) {
-    const sum = found.get(query) ?? { ...none, times: times.get(query) ?? new Map(), days: [] }
+    const sum = found.get(query) ?? { ...noFigures, times: times.get(query) ?? new Map(), days: [] }
     sum.days[piece] = figures.requests
-    for (const name of Object.keys(none) as Array<keyof Figures>) sum[name] += figures[name]
+    for (const name of Object.keys(noFigures) as Array<keyof Figures>) sum[name] += figures[name]
     found.set(query, sum)
   }
   return found

@@ -4,7 +4,7 @@ import type { Filter } from './figures.ts'
 import { openPartitions } from '../stored/partitions.ts'
 import { noteProgress } from '../stored/progress.ts'
 
-/** Of the days for which requests are kept. */
+/** Top questions of the days for which requests are retained. */
 export type TopQuestions = {
   top: Array<{ question: string; count: number; query: string | null }>
   unanswered: Array<{ question: string; count: number; reason: string | null; lastAskedAt: Date }>
@@ -12,7 +12,7 @@ export type TopQuestions = {
 
 const hourMs = 3_600_000
 const maxQuestions = 10
-/** Of an hour and project, those asked most; beyond it a question is too rare to be among the top. */
+/** Questions counted of an hour and project, those asked most; a rarer one cannot be among the top. */
 const maxAnHour = 100
 const progressName = 'question-hour'
 
@@ -111,7 +111,7 @@ export async function readTopQuestions(
   return { top: top.rows, unanswered: unanswered.rows }
 }
 
-/** Which questions a filter by entry and outcome lets through: the refused, the answered, both (null) or none. */
+/** Questions that a filter by entry and outcome lets through: the refused, the answered, both (null) or none. */
 function refusedOf({ entry, status, outcome }: Filter): boolean | null | 'none' {
   if (entry !== undefined && entry !== 'question') return 'none'
   const byStatus = status === undefined ? null : status === 422 ? true : status < 400 ? false : 'none'

@@ -1,6 +1,6 @@
-import { Failure } from '../../failure.ts'
+import { invalidField } from '../../failure.ts'
 import type { Database } from '../../store/index.ts'
-import { grainMs, grains, type Grain } from '../grains.ts'
+import { grainMs, grains, type Grain } from '../stored/grains.ts'
 
 export const intervals = ['1m', '5m', '1h', '1d'] as const
 export type Interval = (typeof intervals)[number]
@@ -30,19 +30,19 @@ const dayMs = 86_400_000
 /** The last moment that is written with four digits of a year. */
 const lastMs = Date.UTC(9999, 11, 31, 23, 59)
 
-/** From what a caller asks to whole pieces, or the refusal. Figures are kept by minute, so ends are whole minutes. */
+/** Cuts the range that a caller asks for into whole pieces, or refuses it. Figures are by minute, so ends are whole minutes. */
 export async function readRange(store: Pick<Database, 'pool'>, now: number, input: RangeInput): Promise<Range> {
   const to = Math.ceil((input.to?.getTime() ?? now + 1) / grainMs.minute) * grainMs.minute
   const from = Math.floor((input.from?.getTime() ?? to - dayMs) / grainMs.minute) * grainMs.minute
-  if ((input.from?.getTime() ?? from) >= (input.to?.getTime() ?? to)) throw invalid('from', 'must be before to')
-  if (to > lastMs) throw invalid('to', 'must be before the end of the year 9999')
+  if ((input.from?.getTime() ?? from) >= (input.to?.getTime() ?? to)) throw invalidField('from', 'must be before to')
+  if (to > lastMs) throw invalidField('to', 'must be before the end of the year 9999')
   const timeZone = input.timeZone ?? 'UTC'
-  if (!isTimeZone(timeZone)) throw invalid('time_zone', 'must be the name of a time zone, such as Europe/Berlin')
+  if (!isTimeZone(timeZone)) throw invalidField('time_zone', 'must be the name of a time zone, such as Europe/Berlin')
   const interval = input.interval ?? intervalFor(to - from)
   const pieces = Math.ceil((to - from) / intervalMs[interval])
   if (pieces > maxPieces) {
     const message = `cuts the range into ${pieces.toLocaleString('en')} pieces; at most ${maxPieces.toLocaleString('en')} are answered`
-    throw invalid('interval', message)
+    throw invalidField('interval', message)
   }
   const starts = await startsOf(store, { from, to, interval, timeZone })
   return { from: new Date(from), to: new Date(to), interval, timeZone, starts, coarsest: coarsestFor(interval, starts) }
@@ -98,12 +98,4 @@ function isTimeZone(name: string): boolean {
   } catch {
     return false
   }
-}
-
-export function invalid(field: string, message: string): Failure {
-  return new Failure('invalid_request', {
-    reason: 'invalid_field',
-    message: `${field} ${message}.`,
-    details: [{ field, message }],
-  })
 }

@@ -1,43 +1,32 @@
+import type { requestEntry } from '../../../api/usage.ts'
+import type { Value } from '../../../api/wire-codec.ts'
+import { invalidField } from '../../failure.ts'
 import { requireRole, type Caller } from '../../access/index.ts'
 import { pageAfter, type Page, type Database } from '../../store/index.ts'
 import { batchMs } from '../stored/batches.ts'
-import { invalid } from './range.ts'
+
+import { outcomeText } from './figures.ts'
 import { seekMinutes, type Sought } from './seek.ts'
 import type { Usage } from '../record/record.ts'
 import type { Clock } from '../../clock.ts'
 
 /** One call in the log. */
-export type RequestEntry = {
-  at: Date
-  id: string
-  environment: string | null
-  query: string | null
-  version: number | null
-  entry: string
-  keyId: string | null
-  status: number
-  error: string | null
-  reason: string | null
-  totalMs: number
-  routeMs: number | null
-  queueMs: number
-  sqlMs: number
-  rows: number
-  bytes: number
-  cache: string | null
-  question: string | null
-  confidence: number | null
-}
+export type RequestEntry = Value<typeof requestEntry>
+
+/** Columns of an entry, as the view `requests` has them. */
+export const entryColumns = `at, id, environment, query, version, entry, key_id as "keyId", status, error, reason,
+  total_ms as "totalMs", route_ms as "routeMs", queue_ms as "queueMs", sql_ms as "sqlMs", rows, bytes, cache,
+  question, confidence`
 
 export type RequestsInput = Sought & { limit: number; cursor?: string | undefined }
 
 type Parts = { store: Database; usage: Usage; now: Clock }
 
-/** Newest first. */
+/** Calls of the log, newest first. */
 export async function listRequests(app: Parts, caller: Caller, input: RequestsInput): Promise<Page<RequestEntry>> {
   await requireRole(app, caller, input.projectId, 'viewer')
   if (input.from !== undefined && input.to !== undefined && input.from >= input.to) {
-    throw invalid('from', 'must be before to')
+    throw invalidField('from', 'must be before to')
   }
   await app.usage.flush()
   const cursorOf = ({ at, id }: RequestEntry): string => `${at.getTime()} ${id}`
@@ -46,7 +35,7 @@ export async function listRequests(app: Parts, caller: Caller, input: RequestsIn
 
 type Bounds = { limit: number; before?: Position | undefined; withoutPreviews?: boolean }
 
-/** Without a filter the newest are simply there; with one, figures tell where to look. */
+/** Unfiltered calls are read directly; with a filter, figures tell which minutes to read. */
 async function find(
   app: { store: Database },
   input: RequestsInput,
@@ -84,7 +73,6 @@ type Position = { at: Date; id: string }
 function positionOf(after: string | undefined): Position | undefined {
   if (after === undefined) return undefined
   const [at = '', id = ''] = after.split(' ')
-  if (!/^\d{1,15}$/.test(at)) throw invalid('cursor', 'must be the next_cursor of the page before')
   return { at: new Date(Number(at)), id }
 }
 
@@ -106,16 +94,15 @@ async function read(
 type Wanted = { outcome: RequestsInput['outcome']; withoutPreviews: boolean }
 
 /**
- * As many batches as calls are wanted hold as many calls, for the first of each counts. What else is as new as those is
- * in batches that began at most a second earlier: nothing older is looked into.
+ * The newest batches, as many as calls are wanted, hold enough calls. Others as new as those are in batches that began
+ * at most a second earlier, so nothing older is read.
  */
 function readText({ outcome, withoutPreviews }: Wanted): string {
-  const outcomes = { answered: 'and status < 400', failed: 'and status >= 400' }
   const batch = `project_id = $1 and ($2::text is null or environment = $2) and ($3::text is null or query = $3)
     and ($4::text is null or key_id = $4) and ($5::text is null or entry = $5)
     and ($6::int is null or status = $6) and ($7::text is null or error = $7)
     and ($13::int is null or version = $13)
-    and start < coalesce($9::timestamptz, 'infinity') ${outcome === undefined ? '' : outcomes[outcome]}
+    and start < coalesce($9::timestamptz, 'infinity') ${outcomeText(outcome)}
     ${withoutPreviews ? "and entry <> 'preview'" : ''}`
   return `with oldest as (
       select case when count(*) = $12 then min(start) else $8 end - interval '${batchMs} ms' as start
@@ -123,8 +110,7 @@ function readText({ outcome, withoutPreviews }: Wanted): string {
                where ${batch} and start >= coalesce($8::timestamptz, '-infinity')
                  and start < coalesce($10::timestamptz, 'infinity')
                order by start desc limit $12) as newest)
-    select at, id, environment, query, version, entry, key_id as "keyId", status, error, reason, total_ms as "totalMs",
-           route_ms as "routeMs", queue_ms as "queueMs", sql_ms as "sqlMs", rows, bytes, cache, question, confidence
+    select ${entryColumns}
       from requests
      where ${batch} and start > coalesce((select start from oldest), '-infinity')
        and start <= coalesce($10::timestamptz, 'infinity')
@@ -144,7 +130,7 @@ export async function tailRequests(
   caller: Caller,
   input: Omit<RequestsInput, 'from' | 'to' | 'limit' | 'cursor'> & {
     onRequest: (entry: RequestEntry) => void
-    /** More came at once than are told. */
+    /** More calls came at once than are sent. */
     onGap: () => void
     onEnd: () => void
   },
@@ -152,19 +138,19 @@ export async function tailRequests(
   await requireRole(app, caller, input.projectId, 'viewer')
   await app.usage.flush()
   const begun = app.now()
-  let told = new Set<string>()
+  let sent = new Set<string>()
   let timer: NodeJS.Timeout | undefined
   let stopped = false
   const look = async (): Promise<void> => {
     const from = new Date(Math.max(begun, app.now() - overlapMs))
-    // One more than are told, to see whether any is left out.
+    // One more than are sent, to see whether any is left out.
     const found = await read(app, { ...input, from }, { limit: maxAtOnce + 1 })
     const shown = found.slice(0, maxAtOnce)
     const keyOf = ({ at, id }: RequestEntry): string => `${at.getTime()} ${id}`
     const last = found.slice(maxAtOnce - 1)
-    if (last.length === 2 && !last.some((entry) => told.has(keyOf(entry))) && !stopped) input.onGap()
-    for (const entry of shown.toReversed()) if (!told.has(keyOf(entry)) && !stopped) input.onRequest(entry)
-    told = new Set(shown.map(keyOf))
+    if (last.length === 2 && !last.some((entry) => sent.has(keyOf(entry))) && !stopped) input.onGap()
+    for (const entry of shown.toReversed()) if (!sent.has(keyOf(entry)) && !stopped) input.onRequest(entry)
+    sent = new Set(shown.map(keyOf))
   }
   const again = (): void => {
     if (stopped) return

@@ -1,44 +1,29 @@
 import { underLock, type Database } from '../../store/index.ts'
 import { rejectedText } from '../stored/call.ts'
-import { dropPartitions, openPartitions } from '../stored/partitions.ts'
-import { grainMs, grainOf, storedMs, type Grain, type Stored } from '../grains.ts'
+import { dropPartitions } from '../stored/partitions.ts'
+import { grainMs, grainOf, type Grain, type Stored } from '../stored/grains.ts'
 import { countQuestions } from './questions.ts'
 import { noteProgress } from '../stored/progress.ts'
 import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 
-/** What is made of what, in this order. */
+/** Each is made of the one that its source names, in this order. */
 const steps: Array<{ stored: Stored; source: Stored }> = [
-  { stored: 'five', source: 'minute' },
-  { stored: 'hour', source: 'five' },
+  { stored: 'hour', source: 'minute' },
   { stored: 'day', source: 'hour' },
-  { stored: 'span', source: 'day' },
   { stored: 'minute-sum', source: 'minute' },
-  { stored: 'five-sum', source: 'minute-sum' },
-  { stored: 'hour-sum', source: 'five-sum' },
+  { stored: 'hour-sum', source: 'minute-sum' },
   { stored: 'day-sum', source: 'hour-sum' },
 ]
 
 /** Minutes of this age are taken to be complete: every replica has written them. */
 const settleMs = 5 * 60_000
-/** Written anew each time, for replicas that were held up longer than that. */
-const again: Record<Grain, number> = {
-  minute: grainMs.hour,
-  five: grainMs.hour,
-  hour: 2 * grainMs.hour,
-  day: 2 * grainMs.day,
-  span: grainMs.span,
-}
-/** Of one statement. */
-const chunkMs: Record<Grain, number> = {
-  minute: grainMs.hour,
-  five: grainMs.hour,
-  hour: 12 * grainMs.hour,
-  day: 7 * grainMs.day,
-  span: grainMs.span,
-}
+/** Periods this far back are written anew each time, for replicas that were held up longer than that. */
+const againMs: Record<Grain, number> = { minute: grainMs.hour, hour: 2 * grainMs.hour, day: 2 * grainMs.day }
+/** The longest time that one statement condenses. */
+const chunkMs: Record<Grain, number> = { minute: grainMs.hour, hour: 3 * grainMs.hour, day: 7 * grainMs.day }
 
-/** Makes five minutes of minutes, hours of those and days of hours, and drops what has had its time. */
+/** Makes hours of minutes and days of hours, and drops partitions whose retention is over. */
 export async function keepUsage(app: { store: Database; now: Clock; config: Config }): Promise<void> {
   const { store, config, now } = app
   for (const step of steps) await condense(store, now(), step)
@@ -52,29 +37,27 @@ export async function keepUsage(app: { store: Database; now: Clock; config: Conf
 type Step = (typeof steps)[number]
 
 async function condense(store: Pick<Database, 'pool'>, at: number, step: Step): Promise<void> {
-  const size = storedMs(step.stored)
+  const grain = grainOf(step.stored)
+  const size = grainMs[grain]
   const end = Math.floor((at - settleMs) / size) * size
-  const chunk = chunkMs[grainOf(step.stored)]
-  const partitions = openPartitions(store)
   let from = await beginning(store, step)
   while (from !== undefined && from < end) {
-    const to = Math.min(from + chunk, end)
-    // A span may begin in a month before the first that has figures.
-    await partitions.ensure({ rollups: [from] })
+    const to = Math.min(from + chunkMs[grain], end)
     await condenseChunk(store, { ...step, from, to })
     from = to
   }
 }
 
-/** Where to begin: a little before where the last time ended, else with the first that there is. */
+/** The start of the next run: a little before where the last one ended, else the first figures that there are. */
 async function beginning(store: Pick<Database, 'pool'>, { stored, source }: Step): Promise<number | undefined> {
   const progress = await store.pool.query<{ until: Date }>('select until from usage_progress where grain = $1', [
     stored,
   ])
   const until = progress.rows[0]?.until.getTime()
-  const size = storedMs(stored)
-  if (until !== undefined) return Math.floor((until - again[grainOf(stored)]) / size) * size
-  // Asked once in the life of an installation: it reads all figures there are.
+  const grain = grainOf(stored)
+  const size = grainMs[grain]
+  if (until !== undefined) return Math.floor((until - againMs[grain]) / size) * size
+  // This reads all figures there are, once in the life of an installation.
   const { rows } = await store.pool.query<{ first: Date | null }>(
     'select min(start) as first from usage_rollups where grain = $1',
     [source],
@@ -90,7 +73,7 @@ async function condenseChunk(store: Pick<Database, 'pool'>, { stored, source, fr
   const text = condenseText(stored.endsWith('-sum') ? summed : kinds)
   await underLock(store, 'figures', async (client) => {
     await client.query('delete from usage_rollups where grain = $3 and start >= $1 and start < $2', [...range, stored])
-    await client.query(text, [...range, stored, source, storedMs(stored) / 1000])
+    await client.query(text, [...range, stored, source, grainMs[grainOf(stored)] / 1000])
     await noteProgress(client, stored, to)
   })
 }
@@ -109,7 +92,7 @@ const kindColumns = [
 ] as const
 const columns = kindColumns.join(', ')
 
-/** What a call is counted by. */
+/** Every column that calls are counted by. */
 const kinds = Object.fromEntries(kindColumns.map((column) => [column, column])) as Kind
 /** The same with one status for all that are turned away, all that fail and all that are answered. */
 const summed: Kind = {

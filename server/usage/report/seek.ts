@@ -1,17 +1,11 @@
 import type { Database } from '../../store/index.ts'
-import { grainMs } from '../grains.ts'
+import { grainMs } from '../stored/grains.ts'
+import { outcomeText, type Filter } from './figures.ts'
 
-/** Which calls are looked for. */
-export type Sought = {
+/** A filter of the calls of one project. */
+export type Sought = Omit<Filter, 'projectIds'> & {
   projectId: string
-  environment?: string | undefined
-  query?: string | undefined
-  version?: number | undefined
-  keyId?: string | undefined
-  entry?: string | undefined
-  status?: number | undefined
   error?: string | undefined
-  outcome?: 'answered' | 'failed' | undefined
   from?: Date | undefined
   to?: Date | undefined
 }
@@ -48,14 +42,13 @@ export async function* seekMinutes(store: Pick<Database, 'pool'>, input: Sought)
 
 type Stretch = { stored: 'minute' | 'hour'; from: number; to: number }
 
-/** Newest first. A query that was not found is counted under no name, so figures without one may be of any. */
+/** Starts of periods with such calls, newest first. Unknown queries are counted without a name, which may be any. */
 async function startsOf(
   store: Pick<Database, 'pool'>,
   { projectId, environment, query, version, keyId, entry, status, error, outcome }: Sought,
   { stored, from, to }: Stretch,
 ): Promise<number[]> {
   if (from >= to) return []
-  const outcomes = { answered: 'and status < 400', failed: 'and status >= 400' }
   const { rows } = await store.pool.query<{ start: Date }>(
     `select distinct start from usage_rollups
       where project_id = $1 and grain = $2 and start >= $3 and start < $4
@@ -63,7 +56,7 @@ async function startsOf(
         and ($7::text is null or key_id = $7) and ($8::text is null or entry = $8)
         and ($9::int is null or status = $9) and ($10::text is null or error = $10)
         and ($11::int is null or version = $11)
-        ${outcome === undefined ? '' : outcomes[outcome]}
+        ${outcomeText(outcome)}
       order by start desc`,
     [projectId, stored, new Date(from), new Date(to), environment, query, keyId, entry, status, error, version],
   )

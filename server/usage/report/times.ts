@@ -8,7 +8,7 @@ export type Source = { text: string; values: unknown[] }
 const rowsAtOnce = 1_000
 
 /**
- * How long calls took, by a column of the source. PostgreSQL gives the rows and this process adds them up: unnesting and
+ * Latencies by a column of the source. PostgreSQL gives the rows and this process adds them up: unnesting and
  * grouping them there takes three times as long, and a cursor keeps no more than a thousand of them here.
  */
 export async function readTimesBy<Key>(

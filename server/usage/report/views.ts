@@ -1,30 +1,25 @@
+import type { Value } from '../../../api/wire-codec.ts'
+import type { savedView } from '../../../api/usage.ts'
+import { fixedLimits } from '../../../api/limits.ts'
 import { labelOf, personOf, requireRole, type Caller } from '../../access/index.ts'
 import type { Config } from '../../config.ts'
-import { Failure } from '../../failure.ts'
+import { Failure, invalidField } from '../../failure.ts'
 import { newId } from '../../ids.ts'
-import { lockProjectForQuota, refuseFull, type Database } from '../../store/index.ts'
+import { countOf, lockProjectForQuota, refuseFull, refuseTaken, type Database } from '../../store/index.ts'
 
-/** What is looked at on a page, under a name: one's own, or everyone's in the project. */
-export type SavedView = {
-  id: string
-  page: string
-  name: string
-  filter: Record<string, string>
-  shared: boolean
-  createdAt: Date
-  createdBy: string
-}
+/** A filter of a page under a name: a person's own, or shared by the project. */
+export type SavedView = Value<typeof savedView>
 
 type OfView = { projectId: string; viewId: string }
 type Parts = { store: Database }
 
 const columns = ['id', 'userId', 'page', 'name', 'filter', 'createdAt', 'createdBy'] as const
 
-/** Those of the project and one's own, by name. */
+/** Shared views and the caller's own, by name. */
 export async function listViews(
   app: Parts,
   caller: Caller,
-  { projectId, page }: { projectId: string; page?: string | undefined },
+  { projectId, page }: { projectId: string; page?: SavedView['page'] | undefined },
 ): Promise<SavedView[]> {
   await requireRole(app, caller, projectId, 'viewer')
   const rows = await app.store.db
@@ -32,7 +27,7 @@ export async function listViews(
     .select(columns)
     .where('projectId', '=', projectId)
     .where((row) => row.or([row('userId', 'is', null), row('userId', '=', personOf(caller) ?? '')]))
-    .$if(page !== undefined, (query) => query.where('page', '=', page ?? ''))
+    .$if(page !== undefined, (query) => query.where('page', '=', page ?? 'metrics'))
     .orderBy('name')
     .orderBy('id')
     .execute()
@@ -42,26 +37,26 @@ export async function listViews(
 export async function createView(
   app: Parts & { config: Pick<Config, 'limits'> },
   caller: Caller,
-  input: { projectId: string; page: string; name: string; filter: Record<string, string>; shared: boolean },
+  input: { projectId: string; page: SavedView['page']; name: string; filter: Record<string, string>; shared: boolean },
 ): Promise<SavedView> {
   const { projectId, page, name, filter, shared } = input
   await requireRole(app, caller, projectId, shared ? 'editor' : 'viewer')
   const person = personOf(caller)
   if (!shared && person === null) {
     const message = 'must be true: a view of one’s own belongs to a person, and this token is nobody’s'
-    throw new Failure('invalid_request', { reason: 'invalid_field', details: [{ field: 'shared', message }] })
+    throw invalidField('shared', message)
   }
   const userId = shared ? null : person
-  return app.store.db.transaction().execute(async (transaction) => {
+  const made = app.store.db.transaction().execute(async (transaction) => {
     await lockProjectForQuota(transaction, projectId)
-    const { count } = await transaction
-      .selectFrom('savedViews')
-      .select((row) => row.fn.countAll<number>().as('count'))
-      .where('projectId', '=', projectId)
-      .where('userId', shared ? 'is' : '=', userId)
-      .executeTakeFirstOrThrow()
-    refuseFull({ count, most: app.config.limits.viewsPerProject, what: 'Saved views are' })
-    const row = await transaction
+    const count = await countOf(
+      transaction
+        .selectFrom('savedViews')
+        .where('projectId', '=', projectId)
+        .where('userId', shared ? 'is' : '=', userId),
+    )
+    refuseFull({ count, most: fixedLimits.viewsPerProject.value, what: 'Saved views are' })
+    return transaction
       .insertInto('savedViews')
       .values({
         id: newId('view'),
@@ -72,11 +67,10 @@ export async function createView(
         filter: JSON.stringify(filter),
         createdBy: labelOf(caller),
       })
-      .onConflict((conflict) => conflict.doNothing())
       .returning(columns)
-      .executeTakeFirst()
-    return row === undefined ? nameTaken(name) : viewOf(row)
+      .executeTakeFirstOrThrow()
   })
+  return viewOf(await refuseTakenName(made, name))
 }
 
 export async function changeView(
@@ -85,19 +79,15 @@ export async function changeView(
   { name, filter, ...place }: OfView & { name?: string | undefined; filter?: Record<string, string> | undefined },
 ): Promise<SavedView> {
   const before = await requireOwn(app, caller, place)
-  const row = await app.store.db
+  const changed = app.store.db
     .updateTable('savedViews')
     .set({ name: name ?? before.name, filter: JSON.stringify(filter ?? before.filter) })
     .where('id', '=', before.id)
     .returning(columns)
     .executeTakeFirst()
-    .catch((error: { code?: string }) =>
-      error.code === uniqueViolation ? nameTaken(name ?? '') : Promise.reject(error),
-    )
+  const row = await refuseTakenName(changed, name ?? before.name)
   return row === undefined ? missing(place.viewId) : viewOf(row)
 }
-
-const uniqueViolation = '23505'
 
 export async function deleteView(app: Parts, caller: Caller, place: OfView): Promise<void> {
   const { id } = await requireOwn(app, caller, place)
@@ -123,8 +113,8 @@ function missing(viewId: string): never {
   throw new Failure('not_found', { message: `There is no saved view ${viewId}.` })
 }
 
-function nameTaken(name: string): never {
-  throw new Failure('conflict', { reason: 'name_taken', message: `There is a view called ${name} already.` })
+function refuseTakenName<Result>(act: Promise<Result>, name: string): Promise<Result> {
+  return refuseTaken(act, 'saved_views_by_name', `There is a view called ${name} already.`)
 }
 
 function viewOf({ userId, ...row }: Omit<SavedView, 'shared'> & { userId: string | null }): SavedView {

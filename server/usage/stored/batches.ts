@@ -18,10 +18,10 @@ export type Batch = {
 /** A value for each call; only the first is there while all are the same. */
 export type Series = number[]
 
-/** What only a call in words has. Such a call is a batch of its own. */
+/** Fields that only questions have. A question is a batch of its own. */
 type Asked = { routeUs: number | null; question: string | null; confidence: number | null }
 
-/** How far apart the calls of a batch may be: whoever looks for a call looks as far before it. */
+/** The longest time that a batch spans: a call is looked for in batches that began as long before it. */
 export const batchMs = 1_000
 /** One page of the log may have to look into as many batches as it has calls. */
 const maxCalls = 500
@@ -40,7 +40,7 @@ export function beginBatch(kind: CallKind, event: QueryAnswered, at: number): Ba
   }
 }
 
-/** False where the call needs a batch of its own, or another. */
+/** Adds a call to a batch; false where it needs another. */
 export function joinBatch(batch: Batch, event: QueryAnswered, at: number): boolean {
   const afterMs = at - batch.start
   const count = batch.ids.length

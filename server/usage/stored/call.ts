@@ -4,7 +4,7 @@ import type { Tables } from '../../store/index.ts'
 
 export type QueryAnswered = Extract<Observation, { kind: 'query-answered' }>
 
-/** What calls are told apart and counted by, in the columns that say so. */
+/** Columns that calls are counted by. */
 export type CallKind = Pick<
   Tables['requestBatches'],
   'projectId' | 'environment' | 'query' | 'version' | 'entry' | 'keyId' | 'status' | 'error' | 'reason' | 'cache'
@@ -12,14 +12,14 @@ export type CallKind = Pick<
 
 const name = /^[a-z][a-z0-9_]{0,62}$/
 
-/** Undefined where it is nobody's: a call that reached no project. */
+/** The kind of a call; undefined for one that reached no project. */
 export function callKindOf(event: QueryAnswered): CallKind | undefined {
   const { projectId, environment, query, version, code } = event
   if (projectId === null) return undefined
   const failure = code === null ? undefined : failures[code]
   return {
     projectId,
-    // What a caller made up is not written down as if it were the name of something.
+    // Names that a caller made up are not recorded as the name of something.
     environment: version !== null || isName(environment) ? environment : null,
     query: version !== null || isName(query) ? query : null,
     version,
@@ -32,7 +32,7 @@ export function callKindOf(event: QueryAnswered): CallKind | undefined {
   }
 }
 
-/** Whether two calls of one query with one key are of the same kind; asked for every call, where `callKindOf` is for few. */
+/** Compares two calls of one query with one key. Every call is compared; few need `callKindOf`. */
 export function isSameKind(one: QueryAnswered, other: QueryAnswered): boolean {
   return (
     one.version === other.version &&
@@ -50,7 +50,7 @@ function isName(text: string | null): boolean {
 /** `isRejected` in SQL. */
 export const rejectedText = 'status in (401, 403, 429, 499)'
 
-/** Neither a request nor an error: the caller was turned away, or left before there was an answer. */
+/** Neither a request nor an error: the caller was rejected, or left before there was an answer. */
 export function isRejected(status: number): boolean {
   return status === 401 || status === 403 || status === 429 || status === 499
 }

@@ -1,5 +1,5 @@
 /**
- * How many calls took how long, in logarithmic buckets: the sketch of DDSketch with a relative error of 1 %. Two are
+ * Counts of calls by duration, in logarithmic buckets: the sketch of DDSketch with a relative error of 1 %. Two are
  * merged by adding counts bucket by bucket, which SQL does as well as this file.
  */
 export type Latencies = Map<number, number>
@@ -29,7 +29,7 @@ export function percentile(latencies: Latencies, share: number): number | null {
   let total = 0
   for (const count of latencies.values()) total += count
   if (total === 0) return null
-  // By rank, as people count: of two calls, the slower one is what 95 of 100 stay within.
+  // Nearest rank: p95 of two calls is the slower one.
   const rank = Math.max(1, Math.ceil(share * total - 1e-9))
   let seen = 0
   let last = 0

@@ -42,7 +42,7 @@ export async function dropPartitions(store: Pick<Database, 'pool'>, table: Parti
   const client = await store.pool.connect()
   try {
     for (const { name } of old) {
-      // It needs the table for a moment; whoever reads it for long is not made to wait, and the next hour will do.
+      // Dropping needs the table for a moment; behind a long read it gives up, and the next hour tries again.
       await client.query(`begin; set local lock_timeout = '2s'; drop table if exists sluice_partitions.${name}; commit`)
     }
   } catch (error) {
@@ -55,7 +55,7 @@ export async function dropPartitions(store: Pick<Database, 'pool'>, table: Parti
 }
 
 function unique(moments: Iterable<number> = [], partitionOf: (moment: number) => Partition): Partition[] {
-  // By day first: there are as many moments as calls, and few days.
+  // Days are few, where moments are as many as calls.
   const days = new Set<number>()
   for (const moment of moments) days.add(Math.floor(moment / dayMs))
   const found = new Map<string, Partition>()

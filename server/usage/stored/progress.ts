@@ -1,6 +1,6 @@
 import type { Connection } from '../../store/index.ts'
 
-/** Says up to when something is counted, in the transaction that counted it. */
+/** Records up to when something is counted, in the transaction that counted it. */
 export async function noteProgress(connection: Connection, name: string, until: number): Promise<void> {
   await connection.query(
     `insert into usage_progress values ($1, $2)

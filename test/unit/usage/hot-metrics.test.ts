@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { hotCounter, hotHistogram } from '../../../server/usage/metrics/hot-metrics.ts'
 
 test('a counter tells its children apart and escapes what they are called', () => {
-  const counter = hotCounter({ name: 'calls_total', help: 'Calls.', labels: ['route', 'status'] })
+  const counter = hotCounter('calls_total', 'Calls.', ['route', 'status'])
   counter.child('/a', '200').inc()
   counter.child('/a', '200').inc()
   counter.child('say "hi"\\\n', '500').inc()
@@ -18,7 +18,7 @@ test('a counter tells its children apart and escapes what they are called', () =
 })
 
 test('a histogram counts each value in every bucket that it fits', () => {
-  const histogram = hotHistogram({ name: 'seconds', help: 'Times.', labels: ['entry'], bounds: [0.1, 1, 10] })
+  const histogram = hotHistogram('seconds', 'Times.', { labels: ['entry'], bounds: [0.1, 1, 10] })
   for (const seconds of [0.05, 0.1, 0.5, 2, 60]) histogram.child('direct').observe(seconds)
   expect(histogram.render()).toBe(
     [

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { QueryAnswered } from '../../../server/usage/stored/call.ts'
-import { openKinds } from '../../../server/usage/kinds.ts'
+import { openKinds } from '../../../server/usage/record/kinds.ts'
 import { openTally } from '../../../server/usage/record/tally.ts'
 import { call } from './sample-call.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { cover } from '../../../server/usage/report/figures.ts'
-import type { Stored } from '../../../server/usage/grains.ts'
+import type { Stored } from '../../../server/usage/stored/grains.ts'
 import { addLatency, bucketOf, percentile, type Latencies } from '../../../server/usage/stored/latencies.ts'
 
 function latenciesOf(times: number[]): Latencies {
@@ -49,13 +49,11 @@ test('a span is covered once and whole, by days and hours where those are comple
   fc.assert(
     fc.property(span, ([from, length, hours, days]) => {
       const until = new Map<Stored, number>([
-        ['five', hours * minute],
         ['hour', hours * minute],
         ['day', days * minute],
-        ['span', days * minute],
       ])
       const to = (from + length) * minute
-      const pieces = cover({ from: from * minute, to }, until, { stored: ['span', 'day', 'hour', 'five', 'minute'] })
+      const pieces = cover({ from: from * minute, to }, until, { stored: ['day', 'hour', 'minute'] })
       let reached = from * minute
       for (const piece of pieces) {
         expect(piece.from).toBe(reached)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { callKindOf } from '../../../server/usage/stored/call.ts'
-import type { Kind } from '../../../server/usage/kinds.ts'
+import type { Kind } from '../../../server/usage/record/kinds.ts'
 import { openCallQueue } from '../../../server/usage/record/queue.ts'
 import { call } from './sample-call.ts'
 

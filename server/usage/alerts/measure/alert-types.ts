@@ -1,24 +1,24 @@
 import type { AlertType } from '../../../../api/alerts.ts'
-import type { Alert } from './alert.ts'
+import type { Alert, Measured } from './alert.ts'
 import {
   countDrifted,
-  countFailures,
   countHeld,
-  countRequests,
+  errorRate,
+  flaggedShare,
   measureAge,
-  measureConfidence,
-  measureErrors,
-  measureFlagged,
-  measureLatency,
-  measureUnanswered,
+  requestCount,
+  unansweredRate,
   type Measure,
+  type Measuring,
 } from './measure.ts'
+import { pastOfConfidence, pastOfCounts, pastOfJobs, pastOfLatency, type ReadPast } from './past.ts'
+import { pastOfDrift, pastOfFreshness, pastOfHeld } from './past-data.ts'
 
-/** What a threshold can be, in the unit of its metric. */
+/** Values that a threshold can have, in the unit of its metric. */
 type Threshold = { min: number; max: number; isWhole: boolean; isOptional: boolean; words: string }
 
 type AlertTypeRow = {
-  /** What is measured, in the middle of a sentence. */
+  /** The metric, in the middle of a sentence. */
   metric: string
   show: (value: number) => string
   threshold: Threshold
@@ -26,7 +26,9 @@ type AlertTypeRow = {
   good: 'below' | 'above'
   /** Whether an environment and a query narrow it down. */
   isScoped: boolean
-  measure: Measure
+  past: ReadPast
+  /** How it is measured now, where that is recorded apart from the past: of data, whose past is in the log of acts. */
+  now?: Measure
   /** Whether a value is bad; `limit` is the threshold that counts in the present state. */
   isBad: (value: number, limit: number | null, alert: Alert) => boolean
 }
@@ -37,7 +39,7 @@ const count = { min: 0, max: 1_000_000_000, isWhole: true, isOptional: false, wo
 const isAbove: AlertTypeRow['isBad'] = (value, limit) => value > (limit ?? 0)
 const isAtLeastOne: AlertTypeRow['isBad'] = (value, limit) => value >= Math.max(1, limit ?? 1)
 
-/** All that the server knows of each type of alert. One that is missing does not compile. */
+/** Everything the server knows of each type of alert. A missing type does not compile. */
 const alertTypes = {
   error_rate_above: {
     metric: 'error rate',
@@ -45,7 +47,7 @@ const alertTypes = {
     threshold: share,
     good: 'below',
     isScoped: true,
-    measure: measureErrors,
+    past: pastOfCounts(errorRate),
     isBad: isAbove,
   },
   p95_latency_above: {
@@ -54,7 +56,7 @@ const alertTypes = {
     threshold: { ...share, max: 3_600_000, words: 'milliseconds from 0 to 3,600,000' },
     good: 'below',
     isScoped: true,
-    measure: measureLatency,
+    past: pastOfLatency,
     isBad: isAbove,
   },
   requests_above: {
@@ -63,7 +65,7 @@ const alertTypes = {
     threshold: count,
     good: 'below',
     isScoped: true,
-    measure: countRequests,
+    past: pastOfCounts(requestCount),
     isBad: isAbove,
   },
   requests_below: {
@@ -72,7 +74,7 @@ const alertTypes = {
     threshold: { ...count, min: 1, words: 'a whole number from 1' },
     good: 'above',
     isScoped: true,
-    measure: countRequests,
+    past: pastOfCounts(requestCount),
     isBad: (value, limit) => value < (limit ?? 0),
   },
   unanswered_rate_above: {
@@ -81,7 +83,7 @@ const alertTypes = {
     threshold: share,
     good: 'below',
     isScoped: true,
-    measure: measureUnanswered,
+    past: pastOfCounts(unansweredRate),
     isBad: isAbove,
   },
   confidence_below: {
@@ -90,7 +92,7 @@ const alertTypes = {
     threshold: share,
     good: 'above',
     isScoped: true,
-    measure: measureConfidence,
+    past: pastOfConfidence,
     isBad: (value, limit) => value < (limit ?? 0),
   },
   flagged_share_above: {
@@ -99,7 +101,7 @@ const alertTypes = {
     threshold: share,
     good: 'below',
     isScoped: true,
-    measure: measureFlagged,
+    past: pastOfCounts(flaggedShare),
     isBad: isAbove,
   },
   job_failed: {
@@ -108,7 +110,7 @@ const alertTypes = {
     threshold: { ...count, isOptional: true },
     good: 'below',
     isScoped: false,
-    measure: countFailures,
+    past: pastOfJobs,
     isBad: isAtLeastOne,
   },
   data_stale: {
@@ -117,8 +119,9 @@ const alertTypes = {
     threshold: { ...share, max: 5_256_000, isOptional: true, words: 'minutes from 0 to 5,256,000' },
     good: 'below',
     isScoped: true,
-    measure: measureAge,
-    // Without a threshold it is the schedule that promises, and the window is the grace it has.
+    now: measureAge,
+    past: pastOfFreshness,
+    // The schedule promises where there is no threshold, and the window is its grace.
     isBad: (value, limit, { windowMinutes }) => value > (limit ?? windowMinutes),
   },
   schema_drift: {
@@ -127,7 +130,8 @@ const alertTypes = {
     threshold: { ...count, isOptional: true },
     good: 'below',
     isScoped: true,
-    measure: countDrifted,
+    now: countDrifted,
+    past: pastOfDrift,
     isBad: isAtLeastOne,
   },
   data_held: {
@@ -136,10 +140,20 @@ const alertTypes = {
     threshold: { ...count, isOptional: true },
     good: 'below',
     isScoped: true,
-    measure: countHeld,
+    now: countHeld,
+    past: pastOfHeld,
     isBad: isAtLeastOne,
   },
 } satisfies Record<AlertType, AlertTypeRow>
+
+/** The last minute of the past, up to and with this moment. */
+export async function measureNow(measuring: Measuring, alert: Alert, at: Date): Promise<Measured> {
+  const { now, past } = alertTypeOf(alert.type)
+  if (now !== undefined) return now(measuring, alert, at)
+  const toMs = at.getTime() + 1
+  const { measure } = await past(measuring, alert, { fromMs: toMs - 60_000, toMs })
+  return measure(alert, 0)
+}
 
 export function alertTypeOf(type: AlertType): AlertTypeRow {
   return alertTypes[type]

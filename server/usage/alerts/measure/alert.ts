@@ -1,38 +1,13 @@
+import type { Selectable } from 'kysely'
 import type { AlertType } from '../../../../api/alerts.ts'
-import type { ChannelType } from '../../../store/index.ts'
+import type { ChannelType, Tables } from '../../../store/index.ts'
 
-export type Alert = {
-  id: string
-  projectId: string
-  name: string
-  type: AlertType
-  threshold: number | null
-  resolveThreshold: number | null
-  windowMinutes: number
-  forMinutes: number
-  minRequests: number
-  remindMinutes: number | null
-  environment: string | null
-  query: string | null
-  enabled: boolean
-  state: 'ok' | 'firing'
-  value: number | null
-  pendingSince: Date | null
-  startedAt: Date | null
-  notifiedAt: Date | null
-  evaluatedAt: Date | null
-  createdAt: Date
-  /** Until then nobody is told. */
-  silencedUntil: Date | null
-  silencedBy: string | null
-  silencedReason: string | null
-  /** It fires, and nobody was told: it was silenced then. */
-  unannounced: boolean
-}
+/** `silencedUntil`: nobody is notified before. `unannounced`: it fires, and was silenced when it began. */
+export type Alert = Omit<Selectable<Tables['alerts']>, 'createdBy' | 'deletedAt'>
 
 /**
- * A way to tell people. What is secret of it is shown once, where it was made. `shared`: the channel of the project that
- * it stands for.
+ * A way to notify people. Its secret is shown once, when it is made. `shared`: the channel of the project that it
+ * stands for.
  */
 export type Channel = {
   id: string
@@ -44,7 +19,7 @@ export type Channel = {
 
 export type EventKind = 'firing' | 'resolved' | 'reminder' | 'test'
 
-/** What goes out, in wire names. */
+/** The message of a webhook, in wire names. */
 export type Message = {
   type: 'alert.firing' | 'alert.resolved' | 'alert.test'
   timestamp: string
@@ -64,34 +39,7 @@ export type Message = {
   }
 }
 
-export const alertColumns = [
-  'id',
-  'projectId',
-  'name',
-  'type',
-  'threshold',
-  'resolveThreshold',
-  'windowMinutes',
-  'forMinutes',
-  'minRequests',
-  'remindMinutes',
-  'environment',
-  'query',
-  'enabled',
-  'state',
-  'value',
-  'pendingSince',
-  'startedAt',
-  'notifiedAt',
-  'evaluatedAt',
-  'createdAt',
-  'silencedUntil',
-  'silencedBy',
-  'silencedReason',
-  'unannounced',
-] as const
-
-/** What was measured; `enough`: there was traffic enough to judge by. */
+/** A measurement; `enough`: there was traffic enough to judge by. */
 export type Measured = { value: number; enough: boolean }
 
 export type Verdict = Pick<Alert, 'state' | 'pendingSince' | 'startedAt' | 'notifiedAt'> & { event: EventKind | null }
@@ -111,7 +59,7 @@ export function messageOf(alert: Alert, verdict: Pick<Verdict, 'state' | 'starte
       project_id: alert.projectId,
       environment: alert.environment,
       query: alert.query,
-      // Of what is over, too: when it began.
+      // A resolved alert has it, too: when it began.
       started_at: (verdict.startedAt ?? alert.startedAt)?.toISOString() ?? null,
       alert_type: alert.type,
       ...(kind === 'reminder' && { reminder: true as const }),

@@ -3,7 +3,7 @@ import { alertTypeOf } from './alert-types.ts'
 
 const minuteMs = 60_000
 
-/** From an alert as it stands and what was measured to how it stands now and what is to be told. */
+/** Decides the new state of an alert, and the event to notify of, from its state and a measurement. */
 export function judgeAlert(alert: Alert, { value, enough }: Measured, at: Date): Verdict {
   const limit = alert.state === 'firing' ? (alert.resolveThreshold ?? alert.threshold) : alert.threshold
   const isBad = enough && alertTypeOf(alert.type).isBad(value, limit, alert)
@@ -35,12 +35,12 @@ export function judgeAlert(alert: Alert, { value, enough }: Measured, at: Date):
   return { state: 'firing', pendingSince, startedAt: at, notifiedAt: at, event: 'firing' }
 }
 
-/** What is written of a verdict and whether people hear of it. */
+/** The event of a verdict, and whether people are notified. */
 export type Telling = { event: EventKind | null; silenced: boolean; unannounced: boolean; notifiedAt: Date | null }
 
 /**
- * While an alert is silenced nobody hears that it fires; whoever had heard it hears when it is over. What fires on when
- * the silence ends is told then.
+ * A silenced alert notifies nobody that it fires; receivers that were notified before hear that it is resolved. An alert
+ * that still fires when the silence ends is announced then.
  */
 export function tellingOf(alert: Alert, { event, state, notifiedAt }: Verdict, at: Date): Telling {
   const isSilenced = alert.silencedUntil !== null && alert.silencedUntil > at

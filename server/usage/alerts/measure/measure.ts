@@ -1,74 +1,33 @@
-import { countFailedJobs, nextRun } from '../../../jobs/index.ts'
+import { nextRun } from '../../../jobs/index.ts'
 import type { Database } from '../../../store/index.ts'
-import { confidenceOfWindow, countWindow, timesOfWindow } from '../../report/figures.ts'
-import { percentile } from '../../stored/latencies.ts'
+import { share, type CallCounts } from '../../report/figures.ts'
 import type { Alert, Measured } from './alert.ts'
 import type { AlertSources } from './sources.ts'
 
-/** Runs SQL; an evaluation uses one connection for all that this room keeps. */
-export type RunSql = (text: string, values: unknown[]) => Promise<Array<Record<string, unknown>>>
-
-type Measuring = { run: RunSql; store: Pick<Database, 'db'>; sources: AlertSources }
+export type Measuring = { store: Pick<Database, 'db' | 'pool'>; sources: AlertSources }
 
 const minuteMs = 60_000
 
 export type Measure = (measuring: Measuring, alert: Alert, at: Date) => Promise<Measured>
 
-export const measureErrors: Measure = async ({ run }, alert, at) => {
-  const { requests, errors } = await countWindow(run, filterOf(alert), windowOf(alert, at))
-  return { value: share(errors, requests), enough: isEnough(alert, requests) }
-}
+/** Measures the counts of a window, the present one or one of the past. */
+export type MeasureCounts = (alert: Alert, counts: CallCounts) => Measured
 
-export const measureUnanswered: Measure = async ({ run }, alert, at) => {
-  const { asked, unanswered } = await countWindow(run, filterOf(alert), windowOf(alert, at))
-  return { value: share(unanswered, asked), enough: isEnough(alert, asked) }
-}
-
-/** Of answers that were found for a question: a query that the caller named has no confidence. */
-export const measureConfidence: Measure = async ({ run }, alert, at) => {
-  const { answers, confidence } = await confidenceOfWindow(run, filterOf(alert), windowOf(alert, at))
-  return { value: confidence, enough: isEnough(alert, answers) }
-}
-
-/** Of answers to questions: those that say what they leave out. */
-export const measureFlagged: Measure = async ({ run }, alert, at) => {
-  const { answered, flagged } = await countWindow(run, filterOf(alert), windowOf(alert, at))
-  return { value: share(flagged, answered), enough: isEnough(alert, answered) }
-}
-
-export const measureLatency: Measure = async ({ run }, alert, at) => {
-  const { requests } = await countWindow(run, filterOf(alert), windowOf(alert, at))
-  if (!isEnough(alert, requests)) return { value: 0, enough: false }
-  const times = await timesOfWindow(run, filterOf(alert), windowOf(alert, at))
-  return { value: percentile(times, 0.95) ?? 0, enough: true }
-}
-
-export const countRequests: Measure = async ({ run }, alert, at) => {
-  const { requests } = await countWindow(run, filterOf(alert), windowOf(alert, at))
-  return { value: requests, enough: true }
-}
-
-function filterOf({ projectId, environment, query }: Alert) {
-  return { projectId, environment: environment ?? undefined, query: query ?? undefined }
-}
-
-function windowOf({ windowMinutes }: Alert, at: Date) {
-  return { from: new Date(at.getTime() - windowMinutes * minuteMs), to: at }
-}
+export const errorRate: MeasureCounts = (alert, { errors, requests }) => shareOf(alert, errors, requests)
+export const unansweredRate: MeasureCounts = (alert, { unanswered, asked }) => shareOf(alert, unanswered, asked)
+/** Answers to questions that say what they leave out. */
+export const flaggedShare: MeasureCounts = (alert, { flagged, answered }) => shareOf(alert, flagged, answered)
+export const requestCount: MeasureCounts = (_alert, { requests }) => ({ value: requests, enough: true })
 
 export function isEnough({ minRequests }: Alert, counted: number): boolean {
   return counted >= Math.max(1, minRequests)
 }
 
-export function share(part: number, whole: number): number {
-  return whole === 0 ? 0 : part / whole
+function shareOf(alert: Alert, part: number, whole: number): Measured {
+  return { value: share(part, whole), enough: isEnough(alert, whole) }
 }
 
-export const countFailures: Measure = async ({ store }, alert, at) => {
-  return { value: await countFailedJobs(store, alert.projectId, windowOf(alert, at)), enough: true }
-}
-
-/** How many minutes old the oldest data is; without a threshold, how many minutes later than its schedule promised. */
+/** Age of the oldest data in minutes; without a threshold, its delay behind its schedule. */
 export const measureAge: Measure = async ({ sources }, alert, at) => {
   const tables = await sources.freshness(alert.projectId)
   const read = alert.query === null && alert.environment === null ? null : tablesOf(await deployed(sources, alert))
@@ -80,9 +39,10 @@ export const measureAge: Measure = async ({ sources }, alert, at) => {
   return { value: Math.max(0, ...ages), enough: ages.length > 0 }
 }
 
-/** How many deployed queries read a column that is gone or has another type since the window began. */
+/** Counts deployed queries that read a column which is gone or has another type since the window began. */
 export const countDrifted: Measure = async ({ sources }, alert, at) => {
-  const drifts = await sources.drifts(alert.projectId, windowOf(alert, at))
+  const from = new Date(at.getTime() - alert.windowMinutes * minuteMs)
+  const drifts = await sources.drifts(alert.projectId, { from, to: at })
   if (drifts.length === 0) return { value: 0, enough: true }
   const queries = await deployed(sources, alert)
   const touched = queries.filter(({ tables }) =>
@@ -94,7 +54,7 @@ export const countDrifted: Measure = async ({ sources }, alert, at) => {
   return { value: touched.length, enough: true }
 }
 
-/** How many tables have new data that is held back, of those that are read where a query or environment is named. */
+/** Counts tables whose new data is held; with a query or environment, those that it reads. */
 export const countHeld: Measure = async ({ sources }, alert) => {
   const held = await sources.heldTables(alert.projectId)
   const isScoped = alert.query !== null || alert.environment !== null

@@ -1,38 +1,41 @@
 import { nextRun } from '../../../jobs/index.ts'
 import type { Alert, Measured } from './alert.ts'
-import type { AlertSources, PastRead, PastTable } from './sources.ts'
-import type { AlertPast, PastSpan } from '../past.ts'
+import type { PastRead, PastTable } from './sources.ts'
+import type { ReadPast } from './past.ts'
 
 const minuteMs = 60_000
 
-type Reading = { sources: AlertSources; alert: Alert; span: PastSpan }
-/** What would be measured at a moment; asked in the order of time. */
+/** Measures at a moment, called in the order of time. */
 type MeasureAt = (alert: Alert, ms: number) => Measured
 
-/** What an alert on data would have seen: its tables and schedules are those of now, what was deployed is as it was. */
-export async function dataPast({ sources, alert, span }: Reading): Promise<AlertPast> {
-  const { projectId, windowMinutes } = alert
-  const asked = { from: new Date(span.fromMs - windowMinutes * minuteMs), to: new Date(span.toMs) }
-  const [{ tables, knownFrom, columnsKnownFrom }, all] = await Promise.all([
-    sources.tablesPast(projectId, asked),
-    sources.readsPast(projectId, asked),
-  ])
-  const reads = all.filter(
-    ({ name, environment }) =>
-      (alert.environment === null || environment === alert.environment) &&
-      (alert.query === null || name === alert.query),
-  )
-  const isAllRead = alert.query === null && alert.environment === null
-  const lookedAt = tables.map((table) => ({ ...table, isRead: isAllRead ? () => true : isReadBy(reads, table) }))
-  const measureAt =
-    alert.type === 'schema_drift'
-      ? driftedAt(tables, reads, windowMinutes * minuteMs)
-      : alert.type === 'data_held'
-        ? heldAt(lookedAt)
-        : ageAt(lookedAt)
-  return {
-    measure: (of, minute) => measureAt(of, span.fromMs + (minute + 1) * minuteMs),
-    knownFromMs: (alert.type === 'schema_drift' ? columnsKnownFrom : knownFrom).getTime(),
+type DataPast = { tables: LookedAt[]; reads: PastRead[]; windowMs: number }
+
+export const pastOfFreshness = pastOfData(({ tables }) => ageAt(tables))
+export const pastOfHeld = pastOfData(({ tables }) => heldAt(tables))
+export const pastOfDrift = pastOfData(({ tables, reads, windowMs }) => driftedAt(tables, reads, windowMs), {
+  readsColumns: true,
+})
+
+/** Tables and schedules are those of now, deployed queries those of the time. */
+function pastOfData(measureOf: (past: DataPast) => MeasureAt, { readsColumns = false } = {}): ReadPast {
+  return async ({ sources }, alert, span) => {
+    const { projectId, query, environment, windowMinutes } = alert
+    const windowMs = windowMinutes * minuteMs
+    const asked = { from: new Date(span.fromMs - windowMs), to: new Date(span.toMs) }
+    const [{ tables, knownFrom, columnsKnownFrom }, all] = await Promise.all([
+      sources.tablesPast(projectId, asked),
+      sources.readsPast(projectId, asked),
+    ])
+    const reads = all.filter(
+      (read) => (environment === null || read.environment === environment) && (query === null || read.name === query),
+    )
+    const isAllRead = query === null && environment === null
+    const lookedAt = tables.map((table) => ({ ...table, isRead: isAllRead ? () => true : isReadBy(reads, table) }))
+    const measureAt = measureOf({ tables: lookedAt, reads, windowMs })
+    return {
+      measure: (current, minute) => measureAt(current, span.fromMs + (minute + 1) * minuteMs),
+      knownFromMs: (readsColumns ? columnsKnownFrom : knownFrom).getTime(),
+    }
   }
 }
 
@@ -67,7 +70,7 @@ function ageAt(tables: LookedAt[]): MeasureAt {
   }
 }
 
-/** When a table was fresh last before a moment, and when its schedule promised the next. */
+/** The last refresh of a table before a moment, and the next that its schedule promised. */
 function freshnessOf({ fresh, promisedAt, schedule, timeZone }: PastTable) {
   const first = promisedAt === null ? [] : [{ since: promisedAt, at: promisedAt }]
   const times = [...first, ...fresh].toSorted((one, other) => one.since.getTime() - other.since.getTime())

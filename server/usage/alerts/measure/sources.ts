@@ -1,20 +1,20 @@
 import type { Drift } from '../../../store/index.ts'
 
-/** A port: what alerts ask of the rooms beside this one. */
+/** A port: data of the rooms beside this one that alerts measure. */
 export type AlertSources = {
-  /** When the data of each table of a project was fresh last (null: there is none yet) and is fetched again. */
+  /** The last refresh of each table of a project (null: none yet), and its schedule. */
   freshness(
     projectId: string,
   ): Promise<Array<{ tableName: string; schedule: string | null; timeZone: string; freshAt: Date | null }>>
-  /** How the tables of a project changed in a span of time, its end included. */
+  /** Schema changes of the tables of a project in a span, its end included. */
   drifts(projectId: string, span: Span): Promise<Array<{ tableName: string; drift: Drift }>>
   /** The tables of a project whose newest data waits for its author. */
   heldTables(projectId: string): Promise<string[]>
-  /** What is deployed in a project, with the columns that it reads of each table. */
+  /** Deployed queries of a project, with the columns that they read of each table. */
   tablesRead(projectId: string): Promise<Array<{ name: string; environment: string; tables: Record<string, string[]> }>>
-  /** What became of the tables that a project has now, as far as it is known. */
+  /** The history of the tables that a project has now, as far as it is recorded. */
   tablesPast(projectId: string, span: Span): Promise<{ tables: PastTable[]; knownFrom: Date; columnsKnownFrom: Date }>
-  /** What was deployed at some time of a span, with the columns that it read of each table. */
+  /** Queries that were deployed during a span, with the columns that they read of each table. */
   readsPast(projectId: string, span: Span): Promise<PastRead[]>
   hasQuery(query: { projectId: string; name: string }): Promise<boolean>
 }
@@ -27,7 +27,7 @@ export type PastTable = {
   schedule: string | null
   timeZone: string
   promisedAt: Date | null
-  /** How old the data was that served, and since when. */
+  /** The age of the served data, and since when. */
   fresh: Array<{ since: Date; at: Date }>
   heldBetween: Array<{ from: Date; to: Date | null }>
   drifts: Array<{ at: Date; drift: Drift }>

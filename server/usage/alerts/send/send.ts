@@ -1,3 +1,4 @@
+import type { Config } from '../../../config.ts'
 import { createHmac } from 'node:crypto'
 import type { Transporter } from 'nodemailer'
 import type { ChannelType } from '../../../store/index.ts'
@@ -5,7 +6,7 @@ import type { Message } from '../measure/alert.ts'
 import { htmlOf, slackText, subjectOf, textOf } from './words.ts'
 import type { Post } from './post.ts'
 
-/** What a channel keeps sealed. `previous` is still signed with until its time is over. */
+/** Sealed secrets of a channel. `previous` still signs until it expires. */
 export type ChannelSecrets = {
   url?: string
   secret?: string
@@ -33,17 +34,11 @@ export type Sender = {
   close(): void
 }
 
-export function openSender({
-  post,
-  smtpUrl,
-  mailFrom,
-  timeoutMs,
-}: {
-  post: Post
-  smtpUrl: string | undefined
-  mailFrom: string
-  timeoutMs: number
-}): Sender {
+export type SenderConfig = Pick<Config, 'smtpUrl' | 'mailFrom' | 'limits'>
+
+export function openSender({ post, config }: { post: Post; config: SenderConfig }): Sender {
+  const { smtpUrl, mailFrom } = config
+  const timeoutMs = config.limits.webhookTimeoutMs
   const mail = smtpUrl === undefined ? null : createMail(smtpUrl, timeoutMs)
 
   async function send(url: string, headers: Record<string, string>, options: { body: string; signal: AbortSignal }) {

@@ -1,7 +1,7 @@
 import type { Message } from '../measure/alert.ts'
 import { alertTypeOf } from '../measure/alert-types.ts'
 
-/** What people read of an alert. */
+/** Texts of an alert that people read. */
 
 export function subjectOf({ type, data }: Message): string {
   const state = { 'alert.firing': 'Firing', 'alert.resolved': 'Resolved', 'alert.test': 'Test' }[type]
