@@ -13,7 +13,7 @@ import type { McpConnection } from './session/connection.ts'
 import { askBack, filledIn } from './tools/elicitation.ts'
 import { askedQuestion, askTool, calledQuery, searchQueries, searchTools } from './tools/own-tools.ts'
 import { tellProgress } from './session/progress.ts'
-import { areTooMany, describeTool, findQueryTool, queryTools, type ToolParts } from './tools/query-tools.ts'
+import { areTooMany, describeTools, findQueryTool, queryTools, type ToolParts } from './tools/query-tools.ts'
 import { mcpFailure, refusedResult } from './refusals.ts'
 
 export type ToolCallParts = Parameters<typeof ask>[0] & ToolParts
@@ -23,8 +23,8 @@ export type ToolCall = { params: CallToolRequestParams; context: ServerContext; 
 
 type Outcome = CallToolResult | InputRequiredResult
 
-export function listTools(app: ToolCallParts, connection: McpConnection): ListToolsResult {
-  const tools = areTooMany(app, connection) ? searchTools() : queryTools(app, connection).map(describeTool)
+export async function listTools(app: ToolCallParts, connection: McpConnection): Promise<ListToolsResult> {
+  const tools = areTooMany(app, connection) ? searchTools() : await describeTools(app, connection)
   return { tools: [askTool(connection), ...tools] }
 }
 
@@ -36,7 +36,7 @@ export async function callTool(app: ToolCallParts, connection: McpConnection, to
     return await callNamed(app, connection, toolCall)
   } catch (error) {
     const failure = mcpFailure(app, error)
-    // What a verb has told already is not told again.
+    // A refusal that a verb has recorded is not recorded again.
     tellRefusal(app, connection.caller, { ...connection, entry: 'tool', name: null, error: failure })
     return refusedResult(failure, connection)
   } finally {
@@ -62,9 +62,9 @@ async function listQueries(
   connection: McpConnection,
   given: Record<string, unknown>,
 ): Promise<Outcome> {
-  const found = searchQueries(queryTools(app, connection), given)
+  const found = searchQueries(await queryTools(app, connection), given)
   // No query is called: there is nothing to record.
-  connection.caller.isTold = true
+  connection.caller.isRecorded = true
   return { content: [{ type: 'text', text: JSON.stringify(found) }], structuredContent: found }
 }
 
@@ -112,24 +112,32 @@ async function callAsk(app: ToolCallParts, connection: McpConnection, input: Giv
     })
     const answered = whole(answer)
     const part = await partOf(app, connection, { answered, from: 0 })
-    return answeredResult({ ...understood(connection, decision, answered), ...part })
+    return answeredResult({ ...understood(connection, decision, answered), ...part }, caveatOf(decision))
   } catch (error) {
     const query = { projectId: asked.project_id, name: usedIn(error) }
     return await askForMissing(app, connection, { ...input, error, query, isDeclined: filled.isDeclined })
   }
 }
 
-/** What the question was taken for, and what of it was left aside. */
+/** Reading of the question, and the words that were left aside. */
 function understood({ caller }: McpConnection, decision: Decision, { name, parameters }: RunAnswer) {
   const { confidence, unused, unexpressed } = decision.routing.explanation
+  const { changed } = decision
   return {
     query_used: name,
     parameters,
     confidence: roundShare(confidence),
+    ...(changed !== undefined && { follows: { changed } }),
     ...(unexpressed.length > 0 && { unexpressed }),
     ...(unused.length > 0 && { unused: unused.map(({ text }) => text) }),
     request_id: caller.requestId,
   }
+}
+
+/** The first line of an answer that may leave something out: a model reads it before the rows. */
+function caveatOf({ routing: { explanation } }: Decision): string | null {
+  const left = [...new Set([...explanation.unexpressed, ...explanation.unused].map(({ text }) => `“${text}”`))]
+  return left.length === 0 ? null : `This answer may leave out ${left.join(', ')}. Say so when you use it.`
 }
 
 type Missing = ToolCall & {

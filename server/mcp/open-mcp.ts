@@ -2,16 +2,16 @@ import { createMcpHandler } from '@modelcontextprotocol/server'
 import { randomUUID } from 'node:crypto'
 import type { KeyCaller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
-import { createWorkTurns } from '../flow/index.ts'
+import { openGate } from '../flow/index.ts'
 import { openCancellations, type Cancellations } from './session/cancellations.ts'
 import { notificationStream, openChangeStreams, type ChangeStreams } from './session/change-streams.ts'
-import { scopeOf, type McpConnection } from './session/connection.ts'
+import { holderOf, scopeOf, type McpConnection } from './session/connection.ts'
 import { isObject } from './tools/own-tools.ts'
 import type { ResourceParts } from './resources.ts'
 import type { Replicas } from '../store/index.ts'
 import { createServer } from './server.ts'
 
-/** A request as a transport hands it over: who asks is known, and its body is parsed. */
+/** A request from a transport: authenticated, and with its body parsed. */
 export type McpRequest = {
   request: Request
   body: unknown
@@ -19,16 +19,16 @@ export type McpRequest = {
   refusal: Failure | null
   address: { projectId?: string | undefined; environment?: string | undefined }
   baseUrl: string
-  /** Whether the key that the client came with is good now. */
+  /** Whether the client's key is still valid. */
   isStillGood: () => boolean
 }
 
 /** The tools of every key, over the protocol of 2026 and those before it. No session is kept. */
 export type Mcp = {
   serve(input: McpRequest): Promise<Response>
-  /** Whether a request waits for news, so that its answer has no end. */
+  /** Whether a request subscribes, so that its response has no end. */
   isListening(method: string, body: unknown): boolean
-  /** Ends what waits for changes, so that a server can close. */
+  /** Ends all subscriptions, so that a server can close. */
   endStreams(): void
   close(): Promise<void>
 }
@@ -37,20 +37,28 @@ const sessionHeader = 'mcp-session-id'
 const sessionShape = /^[\w-]{1,64}$/
 const keepAliveMs = 15_000
 const listening = 'subscriptions/listen'
+/** Requests of one project that a process works on at once, and that may wait. */
+const maxRequestsPerProject = 8
+const maxWaiting = 256
+const maxWaitMs = 10_000
+/** Clients that wait for releases in one process, of all projects together: each has a fair share of them. */
+const maxStreams = 200
 
 export async function openMcp(app: ResourceParts & { replicas: Replicas }): Promise<Mcp> {
   const { limits } = app.config
-  const turns = createWorkTurns({
-    each: limits.mcpRequestsPerProject,
-    most: Number.MAX_SAFE_INTEGER,
-    queueLength: limits.mcpQueueLength,
-    waitMs: limits.mcpWaitMs,
-    late: busy,
-    full: busy,
+  const gate = openGate({
+    room: Infinity,
+    perName: maxRequestsPerProject,
+    queueLength: maxWaiting,
+    waitMs: maxWaitMs,
+    late: {
+      message: 'Too many requests of this project are being answered. Try again in a moment.',
+      retryAfterSeconds: 1,
+    },
   })
   const streams = openChangeStreams(app, {
-    most: limits.mcpStreams,
-    // Each replica has its share, so that a key has no more by going round them.
+    most: maxStreams,
+    // Each replica has its share: a key gets no more by connecting to several.
     each: () => Math.max(1, Math.floor(limits.mcpStreamsPerKey / app.replicas.answering())),
   })
   const cancellations = await openCancellations(app.store)
@@ -59,10 +67,11 @@ export async function openMcp(app: ResourceParts & { replicas: Replicas }): Prom
     async serve(input) {
       const { method } = input.request
       if (method === 'GET') return listen(streams, input)
-      // Nothing is kept of a session, so there is nothing to end.
+      // Sessions have no state to delete.
       if (method === 'DELETE') return new Response(null, { status: 204 })
       const work = () => answer(app, { streams, cancellations }, input)
-      return takesTurn(methodOf(input.body)) ? turns.take(holderOf(input), work) : work()
+      const { signal } = input.request
+      return takesTurn(methodOf(input.body)) ? gate.run([holderOf(connectionOf(input))], work, { signal }) : work()
     },
     endStreams: () => streams.endAll(),
     async close() {
@@ -72,21 +81,9 @@ export async function openMcp(app: ResourceParts & { replicas: Replicas }): Prom
   }
 }
 
-/** What is asked and answered. What only tells something, or waits for news, waits for nobody. */
+/** Requests take turns; notifications and subscriptions do not. */
 function takesTurn(method: string | undefined): boolean {
   return method !== undefined && method !== listening && !method.startsWith('notifications/')
-}
-
-/** A key that reaches several projects, and names none, is one of its own. */
-function holderOf({ caller, address }: McpRequest): string {
-  return scopeOf(caller, address).projectId ?? caller.key.id
-}
-
-function busy(): Failure {
-  return new Failure('overloaded', {
-    message: 'Too many requests of this project are being answered. Try again in a moment.',
-    retryAfterSeconds: 1,
-  })
 }
 
 type Shared = { streams: ChangeStreams; cancellations: Cancellations }
@@ -94,31 +91,32 @@ type Shared = { streams: ChangeStreams; cancellations: Cancellations }
 async function answer(app: ResourceParts, { streams, cancellations }: Shared, input: McpRequest): Promise<Response> {
   const { request, body, refusal, isStillGood } = input
   const method = methodOf(body)
-  // A tool has an answer in which the model reads that it must wait; nothing else has.
+  // Tool calls report the refusal in their result, where the model reads it; nothing else can.
   if (refusal !== null && method !== 'tools/call') throw refusal
   const connection = connectionOf(input)
   if (method === 'notifications/cancelled') await cancel(cancellations, connection, body)
-  if (method === listening) streams.requireRoom(connection.caller)
+  if (method === listening) streams.requireRoom(connection)
   const end = (): void => void handler.close()
   const handler = createMcpHandler(
     ({ era }) => createServer(app, { ...connection, asksBack: era === 'modern' }, { cancellations }),
     { bus: streams.busFor({ connection, isStillGood, end }), maxSubscriptions: 1, keepAliveMs },
   )
   const response = await handler.fetch(request, { parsedBody: body })
-  // A name for what the client sends from now on, by which its calls are told from those of others with the same key.
+  // The session id tells this client's calls from those of other clients with the same key.
   if (method === 'initialize' && response.ok) response.headers.set(sessionHeader, randomUUID())
   return response
 }
 
 async function listen(streams: ChangeStreams, input: McpRequest): Promise<Response> {
-  const { caller, refusal, request, isStillGood } = input
+  const { refusal, request, isStillGood } = input
   if (refusal !== null) throw refusal
   if (!(request.headers.get('accept') ?? '').includes('text/event-stream')) {
     throw new Failure('invalid_query', { message: 'Listen with Accept: text/event-stream, or send a request by POST.' })
   }
-  streams.requireRoom(caller)
+  const connection = connectionOf(input)
+  streams.requireRoom(connection)
   let endStream = (): void => undefined
-  const bus = streams.busFor({ connection: connectionOf(input), isStillGood, end: () => endStream() })
+  const bus = streams.busFor({ connection, isStillGood, end: () => endStream() })
   const stream = notificationStream(bus, (end) => (endStream = end))
   return new Response(stream, { headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' } })
 }

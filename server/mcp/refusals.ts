@@ -1,11 +1,11 @@
 import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server'
-import { asDiskFailure } from '../process/disk-failure.ts'
+import { asDiskFailure } from '../process/index.ts'
 import { envelopeOf, Failure } from '../failure.ts'
 import type { Observe } from '../observe.ts'
 import { asStoreFailure } from '../store/index.ts'
 import type { McpConnection } from './session/connection.ts'
 
-/** What an error is to whoever called. What is not expected is told to the log alone. */
+/** Failure that the caller sees for an error. An unexpected one goes to the log alone. */
 export function mcpFailure(app: { observe: Observe }, error: unknown): Failure {
   if (error instanceof Failure) return error
   if (error instanceof Error && error.name === 'AbortError') {

@@ -8,8 +8,9 @@ import {
 import type { ProjectDirectory } from '../access/index.ts'
 import type { Catalogs } from '../data/index.ts'
 import { Failure } from '../failure.ts'
+import { jsonInPieces } from '../flow/index.ts'
 import { call, callableQueries, describeProject } from '../queries/index.ts'
-import { partOf } from './tools/answers.ts'
+import { partOf, withoutHidden } from './tools/answers.ts'
 import { whole, type ToolCallParts } from './calls.ts'
 import { projectsOf, type McpConnection } from './session/connection.ts'
 import { openapiUri, parseUri, rowsTemplate, rowsUri, tableUri, type ResourceUri } from './tools/resource-uris.ts'
@@ -72,10 +73,10 @@ export async function readResource(
   if (found === undefined || !isInScope(app, connection, found)) throw new ResourceNotFoundError(uri.slice(0, 1_000))
   const value = await valueOf(app, connection, { found, signal })
   if (value === undefined) throw new ResourceNotFoundError(uri.slice(0, 1_000))
-  return { contents: [{ uri, mimeType: json, text: JSON.stringify(value) }] }
+  return { contents: [{ uri, mimeType: json, text: withoutHidden(await jsonInPieces(value)) }] }
 }
 
-/** What the client does not see is the same as what is not there. */
+/** A resource outside the client's reach looks like one that does not exist. */
 function isInScope(app: ResourceParts, connection: McpConnection, { projectId, environment }: ResourceUri): boolean {
   return environment === connection.environment && projectsOf(app, connection).includes(projectId)
 }
@@ -91,7 +92,7 @@ function valueOf(
   return readRows(app, connection, { found, signal })
 }
 
-/** Of each table the columns that the queries within reach read: a key shows no more than its answers could. */
+/** Columns of each table that the queries within reach read: a key shows no more than its answers could. */
 function tablesRead(
   app: ResourceParts,
   { caller, environment }: McpConnection,

@@ -103,7 +103,7 @@ test('the conformance suite finds nothing in what it asks of any server', async 
   }
   await rm(folder, { recursive: true, force: true })
   const lines = results.map(({ scenario, passed }) => `${passed ? 'passed' : 'FAILED'}  ${scenario}`)
-  // What `npm run test:mcp` is run for.
+  // What `npm test -- mcp` is run for.
   // oxlint-disable-next-line no-console
   console.log([...lines, `not asked (of a server made for the suite): ${ofItsOwnServer.length} scenarios`].join('\n'))
   expect(results.filter(({ passed }) => !passed)).toEqual([])

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { upTo } from '../../flow/up-to.ts'
+import { upTo } from '../../flow/index.ts'
 
 /** Counts failures by key (an address, say) and tells how long a key must wait after too many. */
 export type Attempts = {

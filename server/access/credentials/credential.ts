@@ -1,5 +1,7 @@
 import { hash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { Failure } from '../../failure.ts'
+import type { Attempts } from './attempts.ts'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const shape = /^slc_(live|test|mgmt|link)_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}$/
@@ -35,4 +37,26 @@ function checksum(body: string): string {
     rest = Math.floor(rest / 62)
   }
   return digits
+}
+
+/**
+ * Answer to a failed credential: it counts for the address it came from, and too many are told to wait. A good
+ * credential passes however many failed before it.
+ */
+export function countedFailure(
+  { authenticationAttempts }: { authenticationAttempts: Attempts },
+  address: string,
+  error: unknown,
+): unknown {
+  if (!(error instanceof Failure) || error.code !== 'authentication_failed') return error
+  // A call without a credential guesses none.
+  if (error.reason === 'missing') return error
+  const waitSeconds = authenticationAttempts.waitSeconds(address)
+  authenticationAttempts.recordFailure(address)
+  if (waitSeconds === 0) return error
+  return new Failure('rate_limit_exceeded', {
+    message: `Too many failed credentials from this address. Wait ${waitSeconds} s.`,
+    retryAfterSeconds: waitSeconds,
+    cause: error,
+  })
 }

@@ -4,14 +4,14 @@ import { openAttempts, type Attempts } from './attempts.ts'
 
 type SharedAttempts<Name extends string> = { attempts: Record<Name, Attempts>; close(): void }
 
-/** What processes tell each other: who says it, and how often each key failed. */
-type Told = { from: string; failures: Array<[name: string, key: string, count: number]> }
+/** Message between processes: its sender, and how often each key failed. */
+type Message = { from: string; failures: Array<[name: string, key: string, count: number]> }
 
 const channel = 'attempts_failed'
 /** Failures of one moment are told together: a flood of them is a few notifications a second. */
-const tellMs = 100
+const publishMs = 100
 /** A notification holds 8000 bytes; a failure takes less than 70. */
-const maxTold = 100
+const maxReported = 100
 
 /**
  * Attempts that every process on the database counts: each decides by itself, at once, and tells the others of failures,
@@ -25,32 +25,32 @@ export async function openSharedAttempts<Name extends string>(
   const self = randomUUID()
   const names = Object.keys(perMinute) as Name[]
   const counted = new Map<string, Attempts>(names.map((name) => [name, openAttempts(perMinute[name], now)]))
-  const untold = new Map<string, Told['failures'][number]>()
-  let telling: NodeJS.Timeout | undefined
+  const unreported = new Map<string, Message['failures'][number]>()
+  let publishing: NodeJS.Timeout | undefined
 
   const stop = await store.listen(channel, (payload) => {
-    const { from, failures } = JSON.parse(payload) as Told
+    const { from, failures } = JSON.parse(payload) as Message
     if (from === self) return
     for (const [name, key, count] of failures) {
       for (let times = 0; times < count; times += 1) counted.get(name)?.recordFailure(key)
     }
   })
 
-  const tell = (): void => {
-    telling = undefined
-    const failures = [...untold.values()]
-    untold.clear()
-    for (let at = 0; at < failures.length; at += maxTold) {
-      const told: Told = { from: self, failures: failures.slice(at, at + maxTold) }
-      void store.notify(store.db, channel, JSON.stringify(told)).catch(() => undefined)
+  const publish = (): void => {
+    publishing = undefined
+    const failures = [...unreported.values()]
+    unreported.clear()
+    for (let at = 0; at < failures.length; at += maxReported) {
+      const message: Message = { from: self, failures: failures.slice(at, at + maxReported) }
+      void store.notify(store.db, channel, JSON.stringify(message)).catch(() => undefined)
     }
   }
 
   const note = (name: string, key: string): void => {
-    const known = untold.get(`${name} ${key}`)
-    if (known === undefined) untold.set(`${name} ${key}`, [name, key, 1])
+    const known = unreported.get(`${name} ${key}`)
+    if (known === undefined) unreported.set(`${name} ${key}`, [name, key, 1])
     else known[2] += 1
-    telling ??= setTimeout(tell, tellMs).unref()
+    publishing ??= setTimeout(publish, publishMs).unref()
   }
 
   const shared = (name: Name): Attempts => ({
@@ -63,13 +63,13 @@ export async function openSharedAttempts<Name extends string>(
   return {
     attempts: Object.fromEntries(names.map((name) => [name, shared(name)])) as Record<Name, Attempts>,
     close() {
-      clearTimeout(telling)
+      clearTimeout(publishing)
       stop()
     },
   }
 }
 
-/** Of one length, and no address or e-mail of anyone. */
+/** A name of fixed length that holds no address or e-mail. */
 function shortOf(key: string): string {
   return createHash('sha256').update(key).digest('base64url').slice(0, 22)
 }

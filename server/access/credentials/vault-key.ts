@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Transaction } from 'kysely'
+import { syncPath } from '../../process/index.ts'
 import { rewriteColumn, type Database, type Tables } from '../../store/index.ts'
 import { openVault, type Vault } from './vault.ts'
 
-type Place = { store: Database; dataDir: string; secretKey?: string | undefined }
+type KeyLocation = { store: Database; dataDir: string; secretKey?: string | undefined }
 
 /** A port: a room that keeps sealed secrets seals each of its own anew, and answers how many there were. */
 type Reseal = (transaction: Transaction<Tables>, reseal: (sealed: Buffer) => Buffer) => Promise<number>
@@ -18,7 +19,7 @@ const nextKeyFile = 'secret.key.next'
  * Opens the vault with the configured key, else with that of the data folder, made on first use. A key that is not the
  * one the secrets were sealed with is refused here, at the start, and not when the first secret is needed.
  */
-export async function openInstalledVault(place: Place): Promise<Vault> {
+export async function openInstalledVault(place: KeyLocation): Promise<Vault> {
   const sealed = await readCheck(place.store)
   const vault = openVault(place.secretKey ?? (await readOrMakeKey(place.dataDir)))
   if (sealed === undefined) {
@@ -44,7 +45,7 @@ export async function openInstalledVault(place: Place): Promise<Vault> {
  * takes the place of the data folder's. Killed at any point, the next start finds a key that fits.
  */
 export async function rotateVaultKey(
-  place: Place,
+  place: KeyLocation,
   { reseals, newKey }: { reseals: Reseal[]; newKey?: string | undefined },
 ): Promise<{ resealed: number }> {
   const before = await openInstalledVault(place)
@@ -62,6 +63,7 @@ export async function rotateVaultKey(
   })
   if (place.secretKey === undefined) {
     await rename(join(place.dataDir, nextKeyFile), join(place.dataDir, keyFile))
+    await syncPath(place.dataDir)
   }
   return { resealed }
 }
@@ -121,4 +123,5 @@ async function writeKey(dataDir: string, name: string, key: string): Promise<voi
     await handle.close()
   }
   await rename(draft, join(dataDir, name))
+  await syncPath(dataDir)
 }

@@ -4,8 +4,7 @@ import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 import { Failure } from '../../failure.ts'
 import type { Attempts } from '../credentials/attempts.ts'
-import { credentialKind, hashCredential } from '../credentials/credential.ts'
-import { countedFailure } from '../failed-credentials.ts'
+import { countedFailure, credentialKind, hashCredential } from '../credentials/credential.ts'
 import type { Vault } from '../credentials/vault.ts'
 import type { Buckets } from '../limits/buckets.ts'
 import { takeCall, type Standing, type LimitVerdict } from '../limits/limiter.ts'
@@ -26,11 +25,13 @@ export type KeyCaller = {
   key: KeyRecord
   /** Which of the key's two secrets it came with. */
   secret: PresentedKey['secret']
+  /** The token of a page that the key was used by. */
+  browserTokenId: string | null
   requestId: string
   /** Where the key stands with every limit that has counted the call so far, for the headers of the answer. */
   standings: Standing[]
   /** How the call ended has been told, so nobody else tells it. */
-  isTold: boolean
+  isRecorded: boolean
 }
 
 /** A call over the limit is refused, and still a call: whoever refuses it knows whose it was. */
@@ -114,7 +115,11 @@ function authenticate(
       ? findBehindToken(app, credential)
       : { ...findKey(app, credential), browserToken: null }
     app.keyUses.note(key.id, isFromBrowser ? null : address)
-    return { caller: { kind: 'key', key, secret, requestId, standings: [], isTold: false }, browserToken }
+    const browserTokenId = browserToken?.id ?? null
+    return {
+      caller: { kind: 'key', key, secret, browserTokenId, requestId, standings: [], isRecorded: false },
+      browserToken,
+    }
   } catch (error) {
     throw countedFailure(app, address, error)
   }

@@ -13,7 +13,7 @@ const prefix = 'slc_browser_'
 const claims = z.strictObject({
   id: z.string(),
   keyId: z.string(),
-  /** Of the hash of the secret that it was made with: when that secret ends, the token does. */
+  /** Mark of the secret that it was made with: when that secret ends, the token does. */
   secret: z.string(),
   projectId: z.string(),
   environment: z.string(),
@@ -56,7 +56,7 @@ export function narrowTo(key: KeyRecord, token: BrowserToken): KeyRecord {
   }
 }
 
-/** What a token remembers of the secret it was made with: half of its hash, as in the snapshot of keys. */
+/** Mark of a secret in its tokens: half of its hash, as in the snapshot of keys. */
 export function secretMark(hash: string): string {
   return Buffer.from(hash.slice(0, 16), 'latin1').toString('base64url')
 }

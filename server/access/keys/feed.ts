@@ -1,6 +1,5 @@
-import { openRereads } from '../../flow/index.ts'
 import type { Observe } from '../../observe.ts'
-import type { Database } from '../../store/index.ts'
+import { openMemoryCopy, type Database } from '../../store/index.ts'
 import type { Plans } from '../limits/policies.ts'
 import { openPool, recordOf, type KeyRow } from './record.ts'
 import { readKeys } from './rows.ts'
@@ -27,7 +26,6 @@ export const keysChannel = 'sluice_api_keys'
 const pageSize = 5_000
 /** Beyond this many named at once, what changed lately is read instead. */
 const maxNamed = 20_000
-const retryMs = 1_000
 
 /** Loads every key, then hears of each change; a look at what changed lately makes up for notifications lost. */
 export async function openKeys({ store, plans, resyncMs, overlapMs, observe }: Options): Promise<Keys> {
@@ -68,32 +66,24 @@ export async function openKeys({ store, plans, resyncMs, overlapMs, observe }: O
     lookedAt = now
   }
 
-  const rereads = openRereads<string>({
+  const copy = await openMemoryCopy<string>(store, {
+    channel: keysChannel,
     readAll: readChanged,
-    readSome: readNamed,
-    nameOf: (keyId) => keyId,
-    maxSome: maxNamed,
-    retryMs,
-    onError: (error) => observe({ kind: 'fault', where: 'api-keys', error }),
+    parts: {
+      named: (keyId) => (keyId === '' ? null : keyId),
+      read: readNamed,
+      nameOf: (keyId) => keyId,
+      most: maxNamed,
+    },
+    everyMs: resyncMs,
+    observe,
+    where: 'api-keys',
   })
-  const unlisten = await store.listen(
-    keysChannel,
-    (keyId) => rereads.note(keyId === '' ? null : keyId),
-    () => rereads.note(null),
-  )
-  await rereads.ask(null)
-  const timer = setInterval(() => rereads.note(null), resyncMs).unref()
-
   return {
     find: (hash) => snapshot.find(hash),
     get: (keyId) => snapshot.get(keyId),
     size: () => snapshot.size(),
-    refresh: (keyId) => rereads.ask(keyId),
-    close: async () => {
-      clearInterval(timer)
-      unlisten()
-      await rereads.close()
-    },
+    ...copy,
   }
 }
 

@@ -3,28 +3,14 @@ import { Failure } from '../../failure.ts'
 import { pageAfter, type Page, type Tables, type Database } from '../../store/index.ts'
 import type { Caller } from '../people/caller.ts'
 import { personBehind } from '../people/roles.ts'
-import type { Permission } from './permissions.ts'
 import type { KeyRow } from './record.ts'
 import { readKeys } from './rows.ts'
 import { maxAddresses, type KeyUses } from './uses.ts'
 import type { Clock } from '../../clock.ts'
 
 /** A key as its owners see it. */
-export type ApiKey = {
-  id: string
-  name: string
-  start: string
-  last4: string
-  permissions: Permission[]
-  fixedParameters: Record<string, unknown>
-  plan: string
-  rate: { perMinute: number; burst: number } | null
-  perDay: number | null
-  tags: string[]
+export type ApiKey = Omit<KeyRow, 'secretHash' | 'previousHash'> & {
   status: 'active' | 'disabled' | 'expired' | 'revoked'
-  createdBy: string | null
-  createdAt: Date
-  expiresAt: Date | null
   lastUsedAt: Date | null
   /** Until when the secret before the last rotation is good as well. */
   previousSecretUntil: Date | null
@@ -83,7 +69,7 @@ export async function addressesOfKey(
     .map(([address, usedMs]) => ({ address, lastUsedAt: new Date(usedMs) }))
 }
 
-/** What keys are called, for those who have seen them at work. One that is gone has no name. */
+/** Names of keys, for those who have seen them at work. One that is gone has no name. */
 export async function keyNames({ db }: Pick<Database, 'db'>, keyIds: readonly string[]): Promise<Map<string, string>> {
   if (keyIds.length === 0) return new Map()
   const rows = await db.selectFrom('apiKeys').select(['id', 'name']).where('id', 'in', keyIds).execute()
@@ -106,31 +92,19 @@ async function asApiKeys(app: { store: Database; keyUses: KeyUses; now: Clock },
   const keyIds = rows.map(({ id }) => id)
   const uses = await app.store.db.selectFrom('apiKeyUses').selectAll().where('keyId', 'in', keyIds).execute()
   const written = new Map(uses.map((use) => [use.keyId, use.lastUsedAt]))
-  return rows.map((row) => {
+  return rows.map(({ secretHash: _hash, previousHash: _previous, ...row }) => {
     const [here, there] = [app.keyUses.lastUse(row.id), written.get(row.id)]
+    const { previousUntil } = row
     return {
-      id: row.id,
-      name: row.name,
-      start: row.start,
-      last4: row.last4,
-      permissions: row.permissions,
-      fixedParameters: row.fixedParameters,
-      plan: row.plan,
-      rate: row.perMinute === null || row.burst === null ? null : { perMinute: row.perMinute, burst: row.burst },
-      perDay: row.perDay,
-      tags: row.tags,
+      ...row,
       status: statusOf(row, app.now()),
-      createdBy: row.createdBy,
-      createdAt: row.createdAt,
-      expiresAt: row.expiresAt,
       lastUsedAt: here !== undefined && (there === undefined || here > there) ? here : (there ?? null),
-      previousSecretUntil:
-        row.previousUntil !== null && row.previousUntil.getTime() > app.now() ? row.previousUntil : null,
+      previousSecretUntil: previousUntil !== null && previousUntil.getTime() > app.now() ? previousUntil : null,
     }
   })
 }
 
-function statusOf(row: KeyRow, nowMs: number): ApiKey['status'] {
+function statusOf(row: Pick<KeyRow, 'revokedAt' | 'expiresAt' | 'disabledAt'>, nowMs: number): ApiKey['status'] {
   if (row.revokedAt !== null) return 'revoked'
   if (row.expiresAt !== null && row.expiresAt.getTime() <= nowMs) return 'expired'
   return row.disabledAt === null ? 'active' : 'disabled'

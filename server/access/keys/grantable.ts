@@ -47,17 +47,12 @@ export function requireGrantable(config: Plans, caller: Caller, { plan: name, ra
 
 type Changes = { [Name in keyof Grant]?: Grant[Name] | undefined }
 
-/** What an administrator gave stays through changes of other things, and is not changed into more. */
+/** A limit set by an administrator stays through changes of other things, and is not raised. */
 export function requireGrantableChange(
   config: Plans,
   caller: Caller,
-  { key, changes }: { key: KeyRow; changes: Changes },
+  { key: before, changes }: { key: KeyRow; changes: Changes },
 ): void {
-  const before: Grant = {
-    plan: key.plan,
-    rate: key.perMinute === null || key.burst === null ? null : { perMinute: key.perMinute, burst: key.burst },
-    perDay: key.perDay,
-  }
   const after: Grant = {
     plan: changes.plan ?? before.plan,
     rate: changes.rate === undefined ? before.rate : changes.rate,
@@ -71,7 +66,7 @@ export function requireGrantableChange(
   if (!isSame) requireGrantable(config, caller, after)
 }
 
-/** Who administers the installation, and tokens that may do everything their administrator may. */
+/** True for administrators of the installation, and for tokens that may do everything their administrator may. */
 function maySetAnyLimit(caller: Caller): boolean {
   if (caller.kind === 'user') return caller.administrator
   if (caller.kind !== 'token') return true

@@ -1,7 +1,9 @@
 import type { Transaction, Updateable } from 'kysely'
-import { Failure } from '../../failure.ts'
+import { changeApiKey, rotateApiKey } from '../../../api/keys.ts'
+import { toWire } from '../../../api/wire-codec.ts'
+import { Failure, invalidField } from '../../failure.ts'
 import { newId } from '../../ids.ts'
-import { lockProjectForQuota, refuseFull, type Tables, type Database } from '../../store/index.ts'
+import { countOf, lockProjectForQuota, refuseFull, type Tables, type Database } from '../../store/index.ts'
 import { recordAct } from '../people/audit.ts'
 import { personOf, type Caller } from '../people/caller.ts'
 import { newCredential } from '../credentials/credential.ts'
@@ -28,7 +30,7 @@ type Parts = {
   config: Config
 }
 
-/** What can be set when a key is made and changed afterwards. Null takes an override or the expiry away. */
+/** Settings of a key when it is made and changed. Null takes an override or the expiry away. */
 export type KeyInput = {
   name: string
   permissions: readonly Permission[]
@@ -126,18 +128,12 @@ export async function rotateKey(
   caller: Caller,
   { keyId, graceSeconds }: { keyId: string; graceSeconds: number },
 ): Promise<ApiKey & { secret: string }> {
-  let shown = ''
-  await changeKey(app, caller, keyId, async (_transaction, key) => {
-    const { secret, hash, start, last4 } = newCredential(kindFor(key.permissions))
-    shown = secret
-    const until = new Date(app.now() + graceSeconds * 1000)
-    return {
-      action: 'api_key.rotated',
-      details: { grace_seconds: graceSeconds },
-      columns: { secretHash: hash, start, last4, previousHash: key.secretHash, previousUntil: until },
-    }
+  const secret = await replaceSecret(app, caller, {
+    keyId,
+    graceSeconds,
+    change: { action: 'api_key.rotated', details: toWire(rotateApiKey, { graceSeconds }), columns: {} },
   })
-  return { ...(await findKey(app, caller, keyId)), secret: shown }
+  return { ...(await findKey(app, caller, keyId)), secret }
 }
 
 /** A new secret with a life of its own, for a program that asks for one again and again. */
@@ -146,18 +142,28 @@ export async function renewKey(
   caller: Caller,
   { keyId, expiresAt, graceSeconds }: { keyId: string; expiresAt: Date; graceSeconds: number },
 ): Promise<{ secret: string }> {
+  const secret = await replaceSecret(app, caller, {
+    keyId,
+    graceSeconds,
+    change: { action: 'api_key.renewed', details: toWire(keyChanges, { expiresAt }), columns: { expiresAt } },
+  })
+  return { secret }
+}
+
+async function replaceSecret(
+  app: Parts,
+  caller: Caller,
+  { keyId, graceSeconds, change }: { keyId: string; graceSeconds: number; change: NonNullable<Change> },
+): Promise<string> {
   let shown = ''
   await changeKey(app, caller, keyId, async (_transaction, key) => {
     const { secret, hash, start, last4 } = newCredential(kindFor(key.permissions))
     shown = secret
-    const until = new Date(app.now() + graceSeconds * 1000)
-    return {
-      action: 'api_key.renewed',
-      details: { expires_at: expiresAt.toISOString() },
-      columns: { secretHash: hash, start, last4, previousHash: key.secretHash, previousUntil: until, expiresAt },
-    }
+    const previousUntil = new Date(app.now() + graceSeconds * 1000)
+    const columns = { ...change.columns, secretHash: hash, start, last4, previousHash: key.secretHash, previousUntil }
+    return { ...change, columns }
   })
-  return { secret: shown }
+  return shown
 }
 
 export async function disableKey(app: Parts, caller: Caller, keyId: string): Promise<ApiKey> {
@@ -179,6 +185,21 @@ export async function revokeKey(app: Parts, caller: Caller, keyId: string): Prom
   const { revokedAt: before } = await readKey(app.store.db, caller, keyId)
   if (before !== null) return
   await changeKey(app, caller, keyId, async () => ({
+    action: 'api_key.revoked',
+    columns: { revokedAt: new Date(app.now()) },
+  }))
+}
+
+/** Part of another act; afterwards the keys of this process are read again by the caller. */
+export async function revokeKeyWithin(
+  app: Pick<Parts, 'store' | 'now'>,
+  transaction: Transaction<Tables>,
+  caller: Caller,
+  keyId: string,
+): Promise<void> {
+  const { revokedAt: before } = await readKey(transaction, caller, keyId)
+  if (before !== null) return
+  await changeKeyWithin(app, transaction, { caller, keyId }, async () => ({
     action: 'api_key.revoked',
     columns: { revokedAt: new Date(app.now()) },
   }))
@@ -216,29 +237,38 @@ async function changeKey(
   keyId: string,
   act: (transaction: Transaction<Tables>, key: KeyRow) => Promise<Change>,
 ): Promise<void> {
-  await app.store.db.transaction().execute(async (transaction) => {
-    await transaction.selectFrom('apiKeys').select('id').where('id', '=', keyId).forUpdate().execute()
-    const key = await readKey(transaction, caller, keyId)
-    if (key.revokedAt !== null) {
-      const message = 'This API key was revoked and stays so. Make another one.'
-      throw new Failure('conflict', { reason: 'revoked', message })
-    }
-    const change = await act(transaction, key)
-    if (change === undefined) return
-    await transaction
-      .updateTable('apiKeys')
-      .set(({ fn }) => ({ ...change.columns, changedAt: fn<Date>('clock_timestamp', []) }))
-      .where('id', '=', keyId)
-      .execute()
-    const { action, details, permissions = [] } = change
-    await announce(app, transaction, caller, {
-      action,
-      // By the name it has from now on: an id tells nobody which key it was.
-      details: { name: change.columns.name ?? key.name, ...details },
-      key: { id: keyId, permissions: [...key.permissions, ...permissions] },
-    })
-  })
+  await app.store.db
+    .transaction()
+    .execute(async (transaction) => changeKeyWithin(app, transaction, { caller, keyId }, act))
   await app.keys.refresh(keyId)
+}
+
+async function changeKeyWithin(
+  app: Pick<Parts, 'store'>,
+  transaction: Transaction<Tables>,
+  { caller, keyId }: { caller: Caller; keyId: string },
+  act: (transaction: Transaction<Tables>, key: KeyRow) => Promise<Change>,
+): Promise<void> {
+  await transaction.selectFrom('apiKeys').select('id').where('id', '=', keyId).forUpdate().execute()
+  const key = await readKey(transaction, caller, keyId)
+  if (key.revokedAt !== null) {
+    const message = 'This API key was revoked and stays so. Make another one.'
+    throw new Failure('conflict', { reason: 'revoked', message })
+  }
+  const change = await act(transaction, key)
+  if (change === undefined) return
+  await transaction
+    .updateTable('apiKeys')
+    .set(({ fn }) => ({ ...change.columns, changedAt: fn<Date>('clock_timestamp', []) }))
+    .where('id', '=', keyId)
+    .execute()
+  const { action, details, permissions = [] } = change
+  await announce(app, transaction, caller, {
+    action,
+    // By the name it has from now on: an id tells nobody which key it was.
+    details: { name: change.columns.name ?? key.name, ...details },
+    key: { id: keyId, permissions: [...key.permissions, ...permissions] },
+  })
 }
 
 /** Owners read the log by project, so a key of several projects is in the log of each. */
@@ -264,25 +294,16 @@ function overridesOf({ rate, perDay }: Changes): Pick<Columns, 'perMinute' | 'bu
   }
 }
 
-/** What the audit log says of a change, in wire names. */
-function detailsOf(changes: Changes): Record<string, unknown> {
-  const { name, plan, permissions, rate, perDay, expiresAt, fixedParameters, tags } = changes
+/** A change as the audit log has it: as the wire does, but for values of slots, of which only the names are recorded. */
+function detailsOf({ rate: rateLimit, perDay: dailyQuota, permissions, fixedParameters, ...others }: Changes) {
+  const reach = permissions?.map(({ queries, ...each }) => ({ ...each, queries: queries ?? undefined }))
   return {
-    name,
-    plan,
-    permissions: permissions?.map(({ projectId, environments, queries }) => ({
-      project_id: projectId,
-      environments,
-      queries: queries ?? undefined,
-    })),
-    rate_limit: rate === undefined || rate === null ? rate : { per_minute: rate.perMinute, burst: rate.burst },
-    daily_quota: perDay,
-    tags,
-    expires_at: expiresAt === null ? null : expiresAt?.toISOString(),
-    // Values may say whose data it is; the names say what is bound.
-    fixed_parameters: fixedParameters === undefined ? undefined : Object.keys(fixedParameters),
+    ...toWire(keyChanges, { ...others, permissions: reach, rateLimit, dailyQuota }),
+    ...(fixedParameters !== undefined && { fixed_parameters: Object.keys(fixedParameters) }),
   }
 }
+
+const keyChanges = changeApiKey.omit({ fixed_parameters: true })
 
 function requireSensible(app: { now: Clock; plans: Plans; config: Config }, { plan, expiresAt }: Changes): void {
   const details = []
@@ -304,14 +325,14 @@ async function requireRoom(
 ): Promise<void> {
   for (const projectId of projectIds.toSorted()) {
     await lockProjectForQuota(transaction, projectId)
-    const { count } = await transaction
-      .selectFrom('apiKeys')
-      .select((row) => row.fn.countAll<number>().as('count'))
-      .where('revokedAt', 'is', null)
-      .where('id', 'in', (row) =>
-        row.selectFrom('apiKeyPermissions').select('keyId').where('projectId', '=', projectId),
-      )
-      .executeTakeFirstOrThrow()
+    const count = await countOf(
+      transaction
+        .selectFrom('apiKeys')
+        .where('revokedAt', 'is', null)
+        .where('id', 'in', (row) =>
+          row.selectFrom('apiKeyPermissions').select('keyId').where('projectId', '=', projectId),
+        ),
+    )
     const most = limits.keysPerProject
     refuseFull({ count, most, what: 'API keys that reach a project are' })
   }
@@ -321,5 +342,5 @@ async function requireRoom(
 function refuseNewKind({ start }: KeyRow, permissions: readonly Permission[]): void {
   if (start.startsWith('slc_live_') || kindFor(permissions) === 'test') return
   const message = 'would let a key that begins with slc_test_ reach production; make another key'
-  throw new Failure('invalid_request', { reason: 'invalid_field', details: [{ field: 'permissions', message }] })
+  throw invalidField('permissions', message)
 }

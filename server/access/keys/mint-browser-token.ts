@@ -1,7 +1,7 @@
 import { fixedLimits } from '../../../api/limits.ts'
 import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
-import { closest, Failure, type FailureDetail } from '../../failure.ts'
+import { Failure, maxHints, perhaps, type FailureDetail } from '../../failure.ts'
 import { newId } from '../../ids.ts'
 import type { Vault } from '../credentials/vault.ts'
 import type { KeyCaller } from './admit.ts'
@@ -55,7 +55,7 @@ export function mintBrowserToken(
     rate,
     expiresAtMs: Math.min(app.now() + lifeSeconds * 1000, until),
   }
-  refuseInvalid(app, { key, token, lifeSeconds })
+  refuseInvalid(app, { key, token })
   const text = sealBrowserToken(app.browserTokens, token)
   if (text.length > fixedLimits.browserTokenChars.value) {
     const most = fixedLimits.browserTokenChars.value
@@ -65,19 +65,17 @@ export function mintBrowserToken(
   return { ...token, text }
 }
 
-function refuseInvalid(
-  app: Parts,
-  { key, token, lifeSeconds }: { key: KeyRecord; token: BrowserToken; lifeSeconds: number },
-): void {
+function refuseInvalid(app: Parts, { key, token }: { key: KeyRecord; token: BrowserToken }): void {
   const details: FailureDetail[] = []
-  const most = app.config.limits.browserTokenSeconds
-  if (lifeSeconds > most) details.push({ field: 'expires_in_seconds', message: `must be at most ${most} here` })
   const slots = slotsWithin(app, narrowTo(key, token), token)
   for (const name of Object.keys(token.fixedParameters)) {
     const field = `fixed_parameters.${name}`
     if (Object.hasOwn(key.fixedParameters, name)) details.push({ field, message: 'is fixed by the API key already' })
     // A misspelled name would fix nothing, and the page would show what it must not.
-    else if (!slots.has(name)) details.push({ field, message: unknownSlot(name, [...slots]) })
+    else if (!slots.has(name)) {
+      const hint = details.length < maxHints ? perhaps(name, slots) : ''
+      details.push({ field, message: `no query that the token reaches has such a slot${hint}` })
+    }
   }
   if (details.length > 0) throw new Failure('invalid_query', { reason: 'invalid_field', details })
 }
@@ -90,10 +88,4 @@ function slotsWithin(
   const names = permittedQueries(permissions, { projectId, environment })
   const reached = deployments.list(projectId, environment).filter(({ name }) => names === null || names.includes(name))
   return new Set(reached.flatMap(({ version }) => [...version.compiled().names]))
-}
-
-function unknownSlot(name: string, known: string[]): string {
-  const near = closest(name, known)
-  const hint = near === undefined ? '' : `; perhaps you meant ${near}`
-  return `no query that the token reaches has such a slot${hint}`
 }

@@ -8,7 +8,7 @@ import type { Vault } from '../credentials/vault.ts'
 import { openKeys, type Keys } from './feed.ts'
 import { openKeyUses, type KeyUses } from './uses.ts'
 
-/** What the query path needs to know a key and to count its calls. */
+/** Parts that the query path needs to know a key and to count its calls. */
 export type KeyAccess = {
   plans: Plans
   keys: Keys
@@ -49,7 +49,6 @@ export async function openKeyAccess({ store, vault, config, replicas, now, obser
     store,
     now,
     dailyStateOf: (keyId) => alone.dailyState(keyId),
-    closeTimeoutMs: limits.flushTimeoutMs,
     observe,
   })
   const shared =

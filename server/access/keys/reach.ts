@@ -18,7 +18,7 @@ type DeployedQueries = { list(projectId: string, environment: string): ReadonlyA
 
 type ReachedEnvironment = { name: string; queries: readonly string[] | '*' }
 
-/** What a key reaches of what there is now, project by project; nothing while it is disabled, expired or revoked. */
+/** Reach of a key among existing queries, project by project; nothing while it is disabled, expired or revoked. */
 export async function reachOfKey(
   app: { store: Database; projects: ProjectDirectory; now: Clock; deployments: DeployedQueries },
   caller: Caller,

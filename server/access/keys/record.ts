@@ -7,6 +7,8 @@ import type { Permission } from './permissions.ts'
 export type KeyRecord = {
   id: string
   name: string
+  /** The person who made it, or let its client in; null where nobody did, such as the operator. */
+  maker: string | null
   permissions: readonly Permission[]
   fixedParameters: Readonly<Record<string, unknown>>
   plan: string
@@ -20,7 +22,11 @@ export type KeyRecord = {
   previousUntilMs: number
 }
 
-export type KeyRow = Selectable<Tables['apiKeys']> & { permissions: Permission[] }
+export type KeyRow = Selectable<Tables['apiKeys']> & {
+  permissions: Permission[]
+  /** Instead of its plan's. */
+  rate: { perMinute: number; burst: number } | null
+}
 
 /** Strings and lists that many records hold, each kept once. */
 export type Pool = <Value extends string | readonly string[]>(value: Value) => Value
@@ -28,21 +34,21 @@ export type Pool = <Value extends string | readonly string[]>(value: Value) => V
 const none: Readonly<Record<string, unknown>> = Object.freeze({})
 
 export function openPool(): Pool {
-  const kept = new Map<string, string | readonly string[]>()
+  const interned = new Map<string, string | readonly string[]>()
   return (value) => {
     const name = typeof value === 'string' ? value : `[${value.join(',')}`
-    const known = kept.get(name)
+    const known = interned.get(name)
     if (known !== undefined) return known as typeof value
-    kept.set(name, value)
+    interned.set(name, value)
     return value
   }
 }
 
 export function recordOf(row: KeyRow, plans: Plans, pool: Pool): KeyRecord {
-  const rate = row.perMinute === null || row.burst === null ? null : { perMinute: row.perMinute, burst: row.burst }
   return {
     id: row.id,
     name: row.name,
+    maker: row.createdBy === null ? null : pool(row.createdBy),
     permissions: row.permissions.map(({ projectId, environments, queries }) => ({
       projectId: pool(projectId),
       environments: pool(environments),
@@ -50,7 +56,7 @@ export function recordOf(row: KeyRow, plans: Plans, pool: Pool): KeyRecord {
     })),
     fixedParameters: Object.keys(row.fixedParameters).length === 0 ? none : row.fixedParameters,
     plan: pool(row.plan),
-    policies: plans.policiesOf(row.plan, { rate, perDay: row.perDay }),
+    policies: plans.policiesOf(row.plan, row),
     state: row.revokedAt !== null ? 'revoked' : row.disabledAt !== null ? 'disabled' : 'active',
     expiresAtMs: row.expiresAt?.getTime() ?? Infinity,
     hash: row.secretHash.toString('latin1'),

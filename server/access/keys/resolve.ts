@@ -2,14 +2,14 @@ import { Failure } from '../../failure.ts'
 import type { KeyRecord } from './record.ts'
 import { onlyEnvironment, onlyProject, permits, permitsWithin } from './permissions.ts'
 
-/** What is deployed where, as far as the address of a call depends on it. */
+/** Deployments, as far as the address of a call depends on them. */
 export type DeploymentsIndex = {
   /** The projects in which a query of this name is deployed to the environment. */
   projectsWith(queryName: string, environment: string): Iterable<string>
   has(projectId: string, environment: string, queryName: string): boolean
 }
 
-/** What a call said about where it goes; `queryName` is absent for a question. */
+/** Address given by a call; `queryName` is absent for a question. */
 export type Address = {
   projectId?: string | undefined
   environment?: string | undefined
@@ -112,4 +112,27 @@ export function unnamedProject(): Failure {
     reason: 'ambiguous_project',
     message: 'This API key reaches several projects. Say which with project_id.',
   })
+}
+
+/**
+ * The slots of a call with those that the key fixes. A caller who sends one of them is refused: overriding it silently
+ * would answer another question than was asked. What the query has no slot for is left out.
+ */
+export function withFixedParameters(
+  { fixedParameters }: Pick<KeyRecord, 'fixedParameters'>,
+  given: Readonly<Record<string, unknown>>,
+  slotNames: ReadonlySet<string>,
+): Readonly<Record<string, unknown>> {
+  const names = Object.keys(fixedParameters)
+  if (names.length === 0) return given
+  const clashes = names.filter((name) => Object.hasOwn(given, name))
+  if (clashes.length > 0) {
+    throw new Failure('invalid_query', {
+      reason: 'invalid_slots',
+      message: `The API key fixes ${clashes.join(', ')}: leave it out of the call.`,
+      details: clashes.map((field) => ({ field, message: 'is fixed by the API key' })),
+    })
+  }
+  const fixed = names.filter((name) => slotNames.has(name))
+  return { ...given, ...Object.fromEntries(fixed.map((name) => [name, fixedParameters[name]])) }
 }

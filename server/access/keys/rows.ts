@@ -15,7 +15,11 @@ export async function readKeys(db: Kysely<Tables> | Transaction<Tables>, narrow:
     db,
     rows.map(({ id }) => id),
   )
-  return rows.map((row) => Object.assign(row, { permissions: permissions.get(row.id) ?? [] }))
+  return rows.map((row) => {
+    const { perMinute, burst } = row
+    const rate = perMinute === null || burst === null ? null : { perMinute, burst }
+    return Object.assign(row, { permissions: permissions.get(row.id) ?? [], rate })
+  })
 }
 
 async function readPermissions(db: Kysely<Tables>, keyIds: string[]): Promise<Map<string, Permission[]>> {

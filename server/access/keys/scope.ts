@@ -1,4 +1,4 @@
-import { closest, Failure, type FailureDetail } from '../../failure.ts'
+import { closest, Failure, maxHints, type FailureDetail } from '../../failure.ts'
 import type { Caller } from '../people/caller.ts'
 import type { ProjectDirectory } from '../people/project-directory.ts'
 import { requireAdministrator, requireRole } from '../people/roles.ts'
@@ -29,16 +29,19 @@ async function requireEnvironments(
 ): Promise<void> {
   if (projectIds.length === 0) return
   const environments = await app.projects.environmentsOf(projectIds)
-  const details = permissions.flatMap(({ projectId, environments: wanted }, at): FailureDetail[] => {
-    if (projectId === '*' || wanted === '*') return []
+  const details: FailureDetail[] = []
+  for (const [at, { projectId, environments: wanted }] of permissions.entries()) {
+    if (projectId === '*' || wanted === '*') continue
     const known = environments.filter((each) => each.projectId === projectId).map(({ name }) => name)
-    return wanted
-      .filter((name) => !known.includes(name))
-      .map((name) => {
-        const near = closest(name, known)
-        const hint = near === undefined ? `it has ${known.join(', ')}` : `perhaps you meant ${near}`
-        return { field: `permissions.${at}.environments`, message: `the project has no environment ${name}; ${hint}` }
+    for (const name of wanted) {
+      if (known.includes(name)) continue
+      const near = details.length < maxHints ? closest(name, known) : undefined
+      const hint = near === undefined ? `it has ${known.join(', ')}` : `perhaps you meant ${near}`
+      details.push({
+        field: `permissions.${at}.environments`,
+        message: `the project has no environment ${name}; ${hint}`,
       })
-  })
+    }
+  }
   if (details.length > 0) throw new Failure('invalid_request', { reason: 'invalid_field', details })
 }

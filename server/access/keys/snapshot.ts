@@ -12,7 +12,7 @@ export type KeyCredential = {
   hash: Buffer | null
   found: PresentedKey | undefined
   foundAfter: number
-  /** What a browser token holds; null until it was opened. */
+  /** Content of a browser token; null until it was opened. */
   browserToken: BrowserToken | null
 }
 

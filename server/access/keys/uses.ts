@@ -21,16 +21,16 @@ type Use = { keyId: string; usedMs: number; writtenMs: number; addresses: Map<st
 const flushMs = 2_000
 const grainMs = 60_000
 const pageSize = 1_000
-/** That are known of each key. */
+/** Addresses remembered for each key. */
 export const maxAddresses = 10
 const noAddresses: ReadonlyMap<string, number> = new Map()
 
 type Options = {
   store: Database
   now: () => number
-  /** What the limiter knows of the day's quota. */
+  /** The limiter's state of the day's quota. */
   dailyStateOf: (keyId: string) => number | undefined
-  closeTimeoutMs: number
+  closeTimeoutMs?: number | undefined
   observe: Observe
 }
 

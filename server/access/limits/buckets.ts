@@ -1,7 +1,6 @@
-import { shifted, spend, waitMicros, type BucketState } from './gcra.ts'
-import { dailyName, type Policy } from './policies.ts'
+import { type BucketState, dailyName, type Policy, shifted, spend, waitMicros } from './policies.ts'
 
-/** What came of a call: the clock it was judged by, and for each policy how long to wait and what it left behind. */
+/** Result of a call: the clock it was judged by, and for each policy how long to wait and what it left behind. */
 export type Taken = { nowMicros: number; waits: number[]; states: BucketState[] }
 
 /** Where the states of buckets are kept: in this process, or in Redis for all. */

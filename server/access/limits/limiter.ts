@@ -1,6 +1,5 @@
 import type { Buckets, Taken } from './buckets.ts'
-import { standingOf } from './gcra.ts'
-import type { Policy } from './policies.ts'
+import { type Policy, standingOf } from './policies.ts'
 
 /** Where a key stands with one policy, as the headers tell it. */
 export type Standing = { policy: Policy; remaining: number; resetSeconds: number }

@@ -1,48 +1,22 @@
 import type { Transaction } from 'kysely'
 import { Failure } from '../../failure.ts'
-import type { Role, Tables, Database } from '../../store/index.ts'
+import type { Role, Tables } from '../../store/index.ts'
+import { endClientsOf } from '../oauth/grants.ts'
 import { recordAct } from '../people/audit.ts'
 import type { Caller } from '../people/caller.ts'
+import { listMembers, type Member } from '../people/members.ts'
 import { requireRole } from '../people/roles.ts'
 
-export type Member = { userId: string; name: string; email: string | null; role: Role; createdAt: Date }
-
-export async function listMembers(app: { store: Database }, caller: Caller, projectId: string): Promise<Member[]> {
-  await requireRole(app, caller, projectId, 'viewer')
-  return app.store.db
-    .selectFrom('members')
-    .innerJoin('users', 'users.id', 'members.userId')
-    .select(['users.id as userId', 'users.name', 'users.email', 'members.role', 'members.createdAt'])
-    .where('members.projectId', '=', projectId)
-    .orderBy('members.createdAt')
-    .execute()
-}
-
-/** The projects that someone is a member of, with their role in each. */
-export async function membershipsOf({ db }: Pick<Database, 'db'>, userId: string): Promise<Map<string, Role>> {
-  const rows = await db.selectFrom('members').select(['projectId', 'role']).where('userId', '=', userId).execute()
-  return new Map(rows.map((row) => [row.projectId, row.role]))
-}
-
-/** Within the act that brings them in. Someone who is a member already keeps the role they have. */
-export async function addMember(
-  transaction: Transaction<Tables>,
-  { projectId, userId, role }: { projectId: string; userId: string; role: Role },
-): Promise<void> {
-  await transaction
-    .insertInto('members')
-    .values({ projectId, userId, role })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
-}
+/** With the role of an owner ends the access of clients that this person let into the project. */
+type Parts = Parameters<typeof endClientsOf>[0]
 
 export async function changeRole(
-  app: { store: Database },
+  app: Parts,
   caller: Caller,
   input: { projectId: string; userId: string; role: Role },
 ): Promise<Member> {
   await requireRole(app, caller, input.projectId, 'owner')
-  await app.store.db.transaction().execute(async (transaction) => {
+  const ended = await app.store.db.transaction().execute(async (transaction) => {
     const before = await lockMember(transaction, input)
     if (input.role !== 'owner') await refuseLastOwner(transaction, input, before)
     await transaction
@@ -57,7 +31,9 @@ export async function changeRole(
       projectId: input.projectId,
       details: { from: before, to: input.role },
     })
+    return input.role === 'owner' ? [] : endClientsOf(app, transaction, input)
   })
+  for (const keyId of ended) await app.keys.refresh(keyId)
   const changed = (await listMembers(app, caller, input.projectId)).find((member) => member.userId === input.userId)
   if (changed === undefined) throw noMember()
   return changed
@@ -65,13 +41,13 @@ export async function changeRole(
 
 /** Owners remove anyone; everyone may leave. */
 export async function removeMember(
-  app: { store: Database },
+  app: Parts,
   caller: Caller,
   input: { projectId: string; userId: string },
 ): Promise<void> {
   const leaving = caller.kind === 'user' && caller.userId === input.userId
   await requireRole(app, caller, input.projectId, leaving ? 'viewer' : 'owner')
-  await app.store.db.transaction().execute(async (transaction) => {
+  const ended = await app.store.db.transaction().execute(async (transaction) => {
     await refuseLastOwner(transaction, input, await lockMember(transaction, input))
     await transaction
       .deleteFrom('members')
@@ -83,7 +59,9 @@ export async function removeMember(
       target: input.userId,
       projectId: input.projectId,
     })
+    return endClientsOf(app, transaction, input)
   })
+  for (const keyId of ended) await app.keys.refresh(keyId)
 }
 
 /** Locks every owner's row too: two owners who remove each other at once must not both succeed. */

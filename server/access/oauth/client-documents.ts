@@ -1,5 +1,5 @@
 import { clientDocument } from '../../../api/authorization-server.ts'
-import { Failure } from '../../failure.ts'
+import { type Failure, invalidField } from '../../failure.ts'
 
 /** A program that acts for people who let it: an assistant that is given a link. */
 export type RegisteredClient = { id: string; name: string; redirectUris: string[] }
@@ -12,19 +12,19 @@ export function isClientAddress(clientId: string): boolean {
   return /^https:/i.test(clientId)
 }
 
-/** Who a client is that is named by an address. What it says must be about that very address. */
+/** Reads a client that is named by an address. Its document must be about that very address. */
 export async function readClientDocument(
   { clientDocuments }: { clientDocuments: ClientDocuments },
   clientId: string,
 ): Promise<RegisteredClient> {
   refuseOddAddress(clientId)
-  const said = clientDocument.safeParse(await clientDocuments.read(clientId))
-  if (!said.success) {
-    const [issue] = said.error.issues
+  const parsed = clientDocument.safeParse(await clientDocuments.read(clientId))
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
     throw refused(`what it says of itself is not right: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`.trim())
   }
-  if (said.data.client_id !== clientId) throw refused('what is there is about another client')
-  return { id: clientId, name: said.data.client_name, redirectUris: said.data.redirect_uris }
+  if (parsed.data.client_id !== clientId) throw refused('what is there is about another client')
+  return { id: clientId, name: parsed.data.client_name, redirectUris: parsed.data.redirect_uris }
 }
 
 /** One spelling for each client, and no way to hide whose it is. */
@@ -38,9 +38,5 @@ function refuseOddAddress(clientId: string): void {
 }
 
 function refused(why: string): Failure {
-  return new Failure('invalid_request', {
-    reason: 'invalid_field',
-    message: `This client cannot be let in: ${why}.`,
-    details: [{ field: 'client_id', message: why }],
-  })
+  return invalidField('client_id', why, { message: `This client cannot be let in: ${why}.` })
 }

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
-import { Failure } from '../../failure.ts'
+import { Failure, invalidField } from '../../failure.ts'
 import { newId } from '../../ids.ts'
-import { lockQuota, type Database, type Tables } from '../../store/index.ts'
+import { countOf, lockQuota, type Database, type Tables } from '../../store/index.ts'
 import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 import type { Attempts } from '../credentials/attempts.ts'
@@ -14,7 +14,7 @@ type Parts = {
   clientRegistrations: Attempts
 }
 
-/** What nobody has let in for so long is forgotten where room is needed. */
+/** A client that nobody has approved for so long is forgotten where room is needed. */
 const unusedMs = 86_400_000
 
 /**
@@ -37,17 +37,16 @@ export async function registerClient(
 }
 
 /** A client that is named by its address is kept with what it says now; any other is new. */
+const maxClients = 10_000
+
 export async function keepClient(
   app: Pick<Parts, 'now' | 'config'>,
   transaction: Transaction<Tables>,
   client: RegisteredClient,
 ): Promise<void> {
   await lockQuota(transaction, 'oauth_clients')
-  const { count } = await transaction
-    .selectFrom('oauthClients')
-    .select((row) => row.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  if (count >= app.config.limits.oauthClients) {
+  const count = await countOf(transaction.selectFrom('oauthClients'))
+  if (count >= maxClients) {
     const { numDeletedRows } = await transaction
       .deleteFrom('oauthClients')
       .where('createdAt', '<', new Date(app.now() - unusedMs))
@@ -72,10 +71,8 @@ export async function findClient(
     ? await readClientDocument(app, clientId)
     : await findRegistered(app, clientId)
   if (client.redirectUris.some((known) => isSameReturn(known, redirectUri))) return client
-  throw new Failure('invalid_request', {
-    reason: 'invalid_field',
+  throw invalidField('redirect_uri', 'is not one that the client registered', {
     message: 'The client asks to return to an address that it has not registered. Nothing was sent there.',
-    details: [{ field: 'redirect_uri', message: 'is not one that the client registered' }],
   })
 }
 

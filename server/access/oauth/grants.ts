@@ -1,11 +1,14 @@
+import { failures } from '../../../api/failures.ts'
+import { fixedLimits } from '../../../api/limits.ts'
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Transaction } from 'kysely'
 import { Failure } from '../../failure.ts'
 import { newId } from '../../ids.ts'
-import type { Database } from '../../store/index.ts'
+import type { Database, Tables } from '../../store/index.ts'
 import { recordAct } from '../people/audit.ts'
 import { systemCaller } from '../people/caller.ts'
 import { hashCredential } from '../credentials/credential.ts'
-import { createKey, renewKey, revokeKey } from '../keys/manage.ts'
+import { createKey, renewKey, revokeKey, revokeKeyWithin } from '../keys/manage.ts'
 import { requireScope } from '../keys/scope.ts'
 import { actAs, type UserCaller } from '../people/people.ts'
 import { isClientAddress, type ClientDocuments } from './client-documents.ts'
@@ -22,10 +25,14 @@ type Parts = Parameters<typeof createKey>[0]
 export type OAuthRefusal = {
   error: 'invalid_request' | 'invalid_grant' | 'invalid_target' | 'unsupported_grant_type'
   description: string
+  /** The person may not give this access any longer. */
+  endsAccess?: boolean
 }
 export type OAuthTokens = { accessToken: string; refreshToken: string; expiresInSeconds: number }
 export type TokenOutcome = OAuthTokens | OAuthRefusal
 
+/** A client may renew its access for 30 days. */
+const refreshSeconds = 2_592_000
 const codeMs = 60_000
 /** A client that lost an answer asks again with what it has; later than that, somebody else has it. */
 const graceMs = 30_000
@@ -105,8 +112,14 @@ export async function exchangeCode(app: Parts, input: CodeExchange): Promise<Tok
       permissions: [{ projectId: grant.projectId, environments: [grant.environment], queries: null }],
       expiresAt: accessUntil(app),
     })
-    await app.store.db.updateTable('oauthGrants').set({ keyId: key.id }).where('id', '=', grant.id).execute()
-    return { ...(await newRefresh(app, grant.id, null)), accessToken: key.secret }
+    try {
+      await app.store.db.updateTable('oauthGrants').set({ keyId: key.id }).where('id', '=', grant.id).execute()
+      return { ...(await newRefresh(app, grant, input.code)), accessToken: key.secret }
+    } catch (error) {
+      // The grant ended meanwhile, with the person's membership: its key would outlive it.
+      await revokeKey(app, systemCaller, key.id)
+      throw error
+    }
   })
 }
 
@@ -121,31 +134,44 @@ async function refuseUsedCode(app: Parts, codeHash: Buffer): Promise<OAuthRefusa
   return refused('The code was used already, or never given. Connect anew.')
 }
 
+/**
+ * A refresh token is the family, which is the code that was exchanged, and a secret that is good once. Any spent one of
+ * the family is a sign of theft and ends the access, however many came after it.
+ */
 export async function refreshGrant(
   app: Parts,
   { refreshToken, clientId }: { refreshToken: string; clientId: string },
 ): Promise<TokenOutcome> {
   const hash = hashCredential(refreshToken)
+  const family = familyOf(refreshToken)
   const grant = await app.store.db
     .selectFrom('oauthGrants')
     .selectAll()
-    .where((row) => row.or([row('refreshHash', '=', hash), row('previousRefreshHash', '=', hash)]))
+    .where((row) =>
+      row.or([
+        row('refreshHash', '=', hash),
+        row('previousRefreshHash', '=', hash),
+        ...(family === null ? [] : [row('codeHash', '=', hashCredential(family))]),
+      ]),
+    )
     .executeTakeFirst()
   if (grant === undefined || grant.clientId !== clientId || grant.keyId === null) {
     return refused('The refresh token is not good. Connect anew.')
   }
   const { keyId } = grant
   const isCurrent = grant.refreshHash?.equals(hash) === true
-  const isInGrace = (grant.refreshedAt?.getTime() ?? 0) + graceMs > app.now()
+  // A client that lost an answer asks again with what it has.
+  const isRepeat =
+    grant.previousRefreshHash?.equals(hash) === true && (grant.refreshedAt?.getTime() ?? 0) + graceMs > app.now()
   const isExpired = (grant.refreshExpiresAt?.getTime() ?? 0) <= app.now()
-  if (isExpired || (!isCurrent && !isInGrace)) {
+  if (isExpired || (!isCurrent && !isRepeat)) {
     await endGrant(app, grant)
     return refused('The refresh token has expired or was used before: its access was ended. Connect anew.')
   }
-  return orRefusal(async () => {
+  const outcome = await orRefusal(async () => {
     const caller = await actAs(app, grant.userId)
-    // Whoever comes second with the same token finds it replaced.
-    const refreshed = await newRefresh(app, grant.id, grant.refreshHash)
+    // A second refresh with the same token finds it replaced.
+    const refreshed = await newRefresh(app, grant, family ?? randomBytes(32).toString('base64url'))
     const { secret } = await renewKey(app, caller, {
       keyId,
       expiresAt: accessUntil(app),
@@ -153,11 +179,20 @@ export async function refreshGrant(
     })
     return { ...refreshed, accessToken: secret }
   })
+  if ('error' in outcome && outcome.endsAccess === true) await endGrant(app, grant)
+  return outcome
+}
+
+/** Tokens from before families have none; their next refresh begins one. */
+function familyOf(refreshToken: string): string | null {
+  const end = refreshToken.indexOf('.')
+  return end === -1 ? null : refreshToken.slice(0, end)
 }
 
 /** Always answers: a token that is not there is as good as revoked. */
 export async function revokeGrant(app: Parts, { token, clientId }: { token: string; clientId: string }): Promise<void> {
   const hash = hashCredential(token)
+  const family = familyOf(token)
   const grant = await app.store.db
     .selectFrom('oauthGrants')
     .leftJoin('apiKeys', 'apiKeys.id', 'oauthGrants.keyId')
@@ -169,6 +204,7 @@ export async function revokeGrant(app: Parts, { token, clientId }: { token: stri
         row('oauthGrants.previousRefreshHash', '=', hash),
         row('apiKeys.secretHash', '=', hash),
         row('apiKeys.previousHash', '=', hash),
+        ...(family === null ? [] : [row('oauthGrants.codeHash', '=', hashCredential(family))]),
       ]),
     )
     .executeTakeFirst()
@@ -199,6 +235,23 @@ async function endGrant(app: Parts, { id, keyId }: { id: string; keyId: string |
   await app.store.db.deleteFrom('oauthGrants').where('id', '=', id).execute()
 }
 
+/** Part of taking a role away: the keys of clients that somebody let into a project end in the same transaction. */
+export async function endClientsOf(
+  app: Parts,
+  transaction: Transaction<Tables>,
+  { projectId, userId }: { projectId: string; userId: string },
+): Promise<string[]> {
+  const grants = await transaction
+    .deleteFrom('oauthGrants')
+    .where('projectId', '=', projectId)
+    .where('userId', '=', userId)
+    .returning('keyId')
+    .execute()
+  const keyIds = grants.flatMap(({ keyId }) => (keyId === null ? [] : [keyId]))
+  for (const keyId of keyIds.toSorted()) await revokeKeyWithin(app, transaction, systemCaller, keyId)
+  return keyIds
+}
+
 /** Those whose time is over, with their keys; called now and then. */
 export async function endLapsedGrants(app: Parts): Promise<void> {
   const lapsed = await app.store.db
@@ -216,38 +269,41 @@ export async function endLapsedGrants(app: Parts): Promise<void> {
 }
 
 async function newRefresh(
-  app: { store: Database; now: Parts['now']; config: Pick<Parts['config'], 'limits'> },
-  grantId: string,
-  before: Buffer | null,
+  app: { store: Database; now: Parts['now'] },
+  { id, refreshHash: before }: { id: string; refreshHash: Buffer | null },
+  family: string,
 ): Promise<Omit<OAuthTokens, 'accessToken'>> {
-  const { oauthAccessSeconds, oauthRefreshSeconds } = app.config.limits
-  const refreshToken = randomBytes(32).toString('base64url')
+  const refreshToken = `${family}.${randomBytes(32).toString('base64url')}`
   const { numUpdatedRows } = await app.store.db
     .updateTable('oauthGrants')
     .set({
+      codeHash: hashCredential(family),
       refreshHash: hashCredential(refreshToken),
       previousRefreshHash: before,
       refreshedAt: new Date(app.now()),
-      refreshExpiresAt: new Date(app.now() + oauthRefreshSeconds * 1000),
+      refreshExpiresAt: new Date(app.now() + refreshSeconds * 1000),
     })
-    .where('id', '=', grantId)
+    .where('id', '=', id)
     .where('refreshHash', before === null ? 'is' : '=', before)
     .executeTakeFirstOrThrow()
   if (numUpdatedRows === 0n) throw new Failure('conflict', { reason: 'changed_meanwhile' })
-  return { refreshToken, expiresInSeconds: oauthAccessSeconds }
+  return { refreshToken, expiresInSeconds: fixedLimits.oauthAccessSeconds.value }
 }
 
 function accessUntil(app: Pick<Parts, 'now' | 'config'>): Date {
-  return new Date(app.now() + app.config.limits.oauthAccessSeconds * 1000)
+  return new Date(app.now() + fixedLimits.oauthAccessSeconds.value * 1000)
 }
 
-/** What the person may no longer do, the client may not: their role is asked at each refresh. */
+/** A client may do no more than its person: the person's role is asked at each refresh. */
 async function orRefusal(work: () => Promise<OAuthTokens>): Promise<TokenOutcome> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof Failure && error.code !== 'internal_error') return refused(error.message)
-    throw error
+    if (!(error instanceof Failure) || error.code === 'internal_error') throw error
+    // Two refreshes at once, and a database without room, say nothing about the person.
+    const { code, reason, message }: Failure = error
+    const endsAccess = reason !== 'changed_meanwhile' && failures[code].status < 500
+    return { ...refused(message), endsAccess }
   }
 }
 

@@ -1,6 +1,7 @@
-import type { Kysely, Transaction } from 'kysely'
+import { fixedLimits } from '../../../api/limits.ts'
+import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { Config } from '../../config.ts'
-import { newId } from '../../ids.ts'
+import { newId, timeOfId } from '../../ids.ts'
 import { pageAfter, type Page, type Tables, type Database } from '../../store/index.ts'
 import { labelOf, type Caller } from './caller.ts'
 import { requireAdministrator, requireRole } from './roles.ts'
@@ -8,25 +9,14 @@ import { requireAdministrator, requireRole } from './roles.ts'
 export type Act = {
   /** `noun.verb` in the past: `project.created`. */
   action: string
-  /** What it was done to: an id or a name. */
+  /** Target of the act: an id or a name. */
   target: string
   projectId?: string
-  /** What changed, in wire names. Never a secret. */
+  /** Changes, in wire names. Never a secret. */
   details?: Record<string, unknown>
 }
 
-export type AuditEntry = {
-  id: string
-  at: Date
-  actorKind: 'user' | 'token' | 'operator' | 'system'
-  actorId: string | null
-  actorLabel: string
-  projectId: string | null
-  action: string
-  target: string
-  details: Record<string, unknown>
-  requestId: string | null
-}
+export type AuditEntry = Selectable<Tables['auditLog']>
 
 /** Writes an act into the log, in the transaction of the act itself: one is not there without the other. */
 export async function recordAct(transaction: Transaction<Tables>, caller: Caller, act: Act): Promise<void> {
@@ -46,12 +36,36 @@ export async function recordAct(transaction: Transaction<Tables>, caller: Caller
     .execute()
 }
 
+/** When a person has acted so within a time, the earliest first; their tokens count as the person. */
+export async function timesOfActs(
+  transaction: Transaction<Tables>,
+  userId: string,
+  { action, withinMs }: { action: string; withinMs: number },
+): Promise<number[]> {
+  const since = Date.now() - withinMs
+  const rows = await transaction
+    .selectFrom('auditLog')
+    .select('id')
+    // Ids grow with time: only the last ones are looked at.
+    .where('id', '>=', newId('audit', since))
+    .where('action', '=', action)
+    .where((is) =>
+      is.or([
+        is('actorId', '=', userId),
+        is('actorId', 'in', is.selectFrom('managementTokens').select('id').where('createdBy', '=', userId)),
+      ]),
+    )
+    .orderBy('id')
+    .execute()
+  return rows.map(({ id }) => timeOfId('audit', id) ?? since)
+}
+
 /** Which entries are looked for. Without a project: all of the installation. */
 type AuditFilter = {
   projectId?: string | undefined
-  /** Who: the id of a person or a token, or `operator` or `system`. */
+  /** Actor: the id of a person or a token, or `operator` or `system`. */
   actor?: string | undefined
-  /** What: an action, or all of a noun (`alert`). */
+  /** Action, or all of a noun (`alert`). */
   action?: string | undefined
   /** To what: a part of its id or name. */
   target?: string | undefined
@@ -84,10 +98,9 @@ export async function exportAudit(
   filter: AuditFilter,
 ): Promise<AsyncIterable<AuditEntry[]>> {
   await requireReader(app, caller, filter.projectId)
-  const { auditExportRows } = app.config.limits
   return (async function* pages() {
     let after: string | undefined
-    for (let left = auditExportRows; left > 0; left -= pageSize) {
+    for (let left = fixedLimits.auditExportRows.value; left > 0; left -= pageSize) {
       const page = await readEntries(app.store.db, filter, { after, limit: Math.min(left, pageSize) })
       if (page.length > 0) yield page
       if (page.length < pageSize) return
@@ -98,7 +111,7 @@ export async function exportAudit(
 
 const maxChoices = 500
 
-/** Who did something, and what was done, to choose from. */
+/** Actors and actions in the log, to choose from. */
 export async function auditChoices(
   app: Parts,
   caller: Caller,
@@ -120,19 +133,6 @@ async function requireReader(app: Parts, caller: Caller, projectId: string | und
   else await requireRole(app, caller, projectId, 'owner')
 }
 
-const columns = [
-  'id',
-  'at',
-  'actorKind',
-  'actorId',
-  'actorLabel',
-  'projectId',
-  'action',
-  'target',
-  'details',
-  'requestId',
-] as const
-
 function readEntries(
   db: Kysely<Tables>,
   { projectId, actor, action, target, from, to }: AuditFilter,
@@ -141,7 +141,7 @@ function readEntries(
   const part = `%${(target ?? '').replaceAll(/[\\%_]/g, (sign) => `\\${sign}`)}%`
   return db
     .selectFrom('auditLog')
-    .select(columns)
+    .selectAll()
     .$if(projectId !== undefined, (query) => query.where('projectId', '=', projectId ?? ''))
     .$if(actor !== undefined, (query) =>
       query.where((row) => row.or([row('actorId', '=', actor ?? ''), row('actorKind', '=', actor as 'operator')])),

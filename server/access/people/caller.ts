@@ -1,8 +1,8 @@
 import type { Role } from '../../store/index.ts'
 
 /**
- * Who asks. Every verb receives one, made by a transport from a checked credential, never from input.
- * `requestId` travels along so that the audit log can point at the request.
+ * The caller of a verb, made by a transport from a checked credential, never from input. `requestId` travels along so
+ * that the audit log can point at the request.
  */
 export type Caller = { requestId: string | null } & (
   | { kind: 'user'; userId: string; label: string; administrator: boolean }
@@ -10,7 +10,7 @@ export type Caller = { requestId: string | null } & (
       kind: 'token'
       tokenId: string
       label: string
-      /** What the token itself allows: one project, or with null every project its maker reaches. */
+      /** Scope of the token itself: one project, or with null every project its maker reaches. */
       projectId: string | null
       role: Role
       /** The token does no more than its maker may. Null: made by the operator. */
@@ -31,7 +31,7 @@ export function personOf(caller: Caller): string | null {
   return null
 }
 
-/** Who it is, as people read it. */
+/** Name of a caller, for people. */
 export function labelOf(caller: Caller): string {
   return 'label' in caller ? caller.label : caller.kind
 }

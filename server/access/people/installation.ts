@@ -1,6 +1,6 @@
 import type { Database } from '../../store/index.ts'
 
-/** What this installation made of its example. */
+/** State of this installation's example. */
 export type ExampleState = {
   example: 'wanted' | 'off' | 'done'
   projectId: string | null

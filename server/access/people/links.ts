@@ -1,11 +1,12 @@
+import { fixedLimits } from '../../../api/limits.ts'
 import type { Transaction } from 'kysely'
 import { Failure } from '../../failure.ts'
 import { newId } from '../../ids.ts'
-import { lockProjectForQuota, refuseFull, type Role, type Tables, type Database } from '../../store/index.ts'
+import { countOf, lockProjectForQuota, refuseFull, type Role, type Tables, type Database } from '../../store/index.ts'
 import { recordAct } from './audit.ts'
 import { personOf, systemCaller, type Caller } from './caller.ts'
 import { hashCredential, newCredential } from '../credentials/credential.ts'
-import { addMember } from '../members/change-members.ts'
+import { addMember } from './members.ts'
 import { asCaller, insertUser, refuseTakenEmail, type UserCaller } from './people.ts'
 import type { Passwords } from '../credentials/passwords.ts'
 import type { ProjectDirectory } from './project-directory.ts'
@@ -31,7 +32,7 @@ export async function makeSignInLink(
         id: newId('link'),
         secretHash: hash,
         userId,
-        expiresAt: new Date(app.now() + app.config.limits.linkSeconds * 1000),
+        expiresAt: new Date(app.now() + fixedLimits.linkSeconds.value * 1000),
       })
       .execute()
     await recordAct(transaction, systemCaller, { action: 'sign_in_link.created', target: userId })
@@ -83,7 +84,7 @@ export async function invite(
         role: input.role,
         email: input.email ?? null,
         createdBy: personOf(caller),
-        expiresAt: new Date(app.now() + app.config.limits.invitationSeconds * 1000),
+        expiresAt: new Date(app.now() + fixedLimits.invitationSeconds.value * 1000),
       })
       .returning(invitationColumns)
       .$narrowType<{ role: Role }>()
@@ -105,20 +106,16 @@ async function requireRoom(
   projectId: string,
 ): Promise<void> {
   await lockProjectForQuota(transaction, projectId)
-  const members = await transaction
-    .selectFrom('members')
-    .select((row) => row.fn.countAll<number>().as('count'))
-    .where('projectId', '=', projectId)
-    .executeTakeFirstOrThrow()
-  const invited = await transaction
-    .selectFrom('links')
-    .select((row) => row.fn.countAll<number>().as('count'))
-    .where('projectId', '=', projectId)
-    .where('usedAt', 'is', null)
-    .where('expiresAt', '>', new Date(app.now()))
-    .executeTakeFirstOrThrow()
+  const members = await countOf(transaction.selectFrom('members').where('projectId', '=', projectId))
+  const invited = await countOf(
+    transaction
+      .selectFrom('links')
+      .where('projectId', '=', projectId)
+      .where('usedAt', 'is', null)
+      .where('expiresAt', '>', new Date(app.now())),
+  )
   const most = app.config.limits.membersPerProject
-  const count = members.count + invited.count
+  const count = members + invited
   refuseFull({ count, most, what: 'Members of a project, those invited included, are' })
 }
 
@@ -164,7 +161,7 @@ export async function withdrawInvitation(
   })
 }
 
-/** What an invitation offers, for the page that asks whether to accept it. Uses nothing up. */
+/** Content of an invitation, for the page that asks whether to accept it. Uses nothing up. */
 export async function readInvitation(
   app: { store: Database; projects: ProjectDirectory; now: Clock },
   secret: string,

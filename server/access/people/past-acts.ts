@@ -5,8 +5,8 @@ export type PastAct = { at: Date; action: string; target: string; details: Recor
 type Asked = { projectId: string; actions: string[]; from: Date; to: Date; most: number }
 
 /**
- * What of some kinds was done in a project in a span of time, the oldest first: at most so many, of which the newest
- * count. The log is kept for good, so it tells more of the past than what the acts left.
+ * Acts of some kinds in a project over a span of time, the oldest first: at most so many, of which the newest count.
+ * The log is kept for good, so it knows more of the past than what the acts left.
  */
 export async function actsBetween({ db }: Pick<Database, 'db'>, asked: Asked): Promise<PastAct[]> {
   const { projectId, actions, from, to, most } = asked

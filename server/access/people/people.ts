@@ -1,21 +1,16 @@
+import type { Value } from '../../../api/wire-codec.ts'
+import type { user } from '../../../api/people.ts'
 import type { Transaction } from 'kysely'
-import { Failure } from '../../failure.ts'
+import { Failure, invalidField } from '../../failure.ts'
 import { newId } from '../../ids.ts'
-import { isUniqueViolation, type Tables, type Database } from '../../store/index.ts'
+import { refuseTaken, type Tables, type Database } from '../../store/index.ts'
 import { recordAct } from './audit.ts'
 import { systemCaller, type Caller } from './caller.ts'
 import type { Passwords } from '../credentials/passwords.ts'
 import { endOtherWaysIn } from './sessions.ts'
 import type { Attempts } from '../credentials/attempts.ts'
 
-export type User = {
-  id: string
-  name: string
-  email: string | null
-  administrator: boolean
-  hasPassword: boolean
-  createdAt: Date
-}
+export type User = Value<typeof user>
 
 /** The person signed in, as a caller of what comes next. */
 export type UserCaller = Caller & { kind: 'user' }
@@ -117,10 +112,7 @@ export async function updateSelf(
     .executeTakeFirstOrThrow()
   const touchesSignIn = input.email !== undefined || input.password !== undefined
   if (touchesSignIn && stored !== null && !(await app.passwords.matches(stored, input.currentPassword ?? ''))) {
-    throw new Failure('invalid_request', {
-      reason: 'invalid_field',
-      details: [{ field: 'current_password', message: 'must be the present password' }],
-    })
+    throw invalidField('current_password', 'must be the present password')
   }
   const changes = {
     ...(input.name !== undefined && { name: input.name }),
@@ -131,7 +123,7 @@ export async function updateSelf(
     await refuseTakenEmail(
       db.transaction().execute(async (transaction) => {
         await transaction.updateTable('users').set(changes).where('id', '=', caller.userId).execute()
-        // Whoever knew the old password, or has a link that was made before, must not stay in.
+        // Sessions and links from before the new password must not stay valid.
         if (input.password !== undefined) await endOtherWaysIn(transaction, caller.userId, input.sessionId)
         // By the names of the call: of the password nothing else is told.
         const changed = Object.keys(changes).map((name) => (name === 'passwordHash' ? 'password' : name))
@@ -163,17 +155,8 @@ export async function insertUser(
   return id
 }
 
-export async function refuseTakenEmail<Result>(act: Promise<Result>): Promise<Result> {
-  try {
-    return await act
-  } catch (error) {
-    if (!isUniqueViolation(error, 'users_email_key')) throw error
-    throw new Failure('conflict', {
-      reason: 'name_taken',
-      message: 'Another user has this e-mail. Sign in with it instead.',
-      cause: error,
-    })
-  }
+export function refuseTakenEmail<Result>(act: Promise<Result>): Promise<Result> {
+  return refuseTaken(act, 'users_email_key', 'Another user has this e-mail. Sign in with it instead.')
 }
 
 export function asCaller(

@@ -6,6 +6,6 @@ export type ProjectDirectory = {
     after?: string | undefined
     limit: number
   }): Promise<Array<{ id: string; name: string }>>
-  /** Of each project in the order in which they were added. */
+  /** Environments of each project, in the order in which they were added. */
   environmentsOf(projectIds: readonly string[]): Promise<Array<{ projectId: string; name: string }>>
 }

@@ -5,7 +5,7 @@ import type { Caller } from './caller.ts'
 import type { Database, Tables } from '../../store/index.ts'
 import type { Clock } from '../../clock.ts'
 
-/** Who is signed in under a session id, with the name that the audit log will show. */
+/** The person signed in under a session id, with the name that the audit log will show. */
 export type Session = { userId: string; label: string; administrator: boolean; expiresAt: Date }
 
 export async function openSession(

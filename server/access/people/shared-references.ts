@@ -7,11 +7,10 @@ import type { Caller } from './caller.ts'
 import { hashCredential, newCredential } from '../credentials/credential.ts'
 import type { ProjectDirectory } from './project-directory.ts'
 import { requireRole } from './roles.ts'
+import type { Place } from '../../ids.ts'
 
-/** What is deployed in an environment, for whoever has the link: names, slots and columns, and no row. */
+/** Reference of an environment for everyone with the link: names, slots and columns, and no row. */
 export type SharedReference = { environment: string; createdAt: Date }
-
-type Place = { projectId: string; environment: string }
 
 /** The link that leads there; one before it ends. Its secret exists only in the answer. */
 export async function shareReference(
@@ -94,6 +93,6 @@ export async function findSharedReference(
     throw new Failure('rate_limit_exceeded', { message, retryAfterSeconds: waitSeconds })
   }
   throw new Failure('not_found', {
-    message: 'This link leads nowhere: it was replaced or taken back. Ask for another.',
+    message: 'This link leads nowhere: it was replaced or revoked. Ask for another.',
   })
 }

@@ -1,9 +1,12 @@
-import type { Transaction } from 'kysely'
-import { Failure } from '../../failure.ts'
+import type { Value } from '../../../api/wire-codec.ts'
+import type { managementToken } from '../../../api/people.ts'
+import type { Selectable, Transaction } from 'kysely'
+import { Failure, invalidField } from '../../failure.ts'
 import { newId } from '../../ids.ts'
 import {
+  countOf,
   lockQuota,
-  pageAfter,
+  newestFirst,
   refuseFull,
   type Page,
   type Role,
@@ -17,19 +20,7 @@ import { requireAdministrator, requireRole } from './roles.ts'
 import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 
-export type ManagementToken = {
-  id: string
-  name: string
-  role: Role
-  projectId: string | null
-  start: string
-  last4: string
-  status: 'active' | 'expired' | 'revoked'
-  createdBy: string | null
-  createdAt: Date
-  expiresAt: Date | null
-  lastUsedAt: Date | null
-}
+export type ManagementToken = Value<typeof managementToken>
 
 /**
  * A token for automation, scoped like a member. It acts with the smaller of its own role and what its maker may do at
@@ -48,10 +39,7 @@ export async function createManagementToken(
   }
   if (input.projectId !== undefined) await requireRole(app, caller, input.projectId, input.role)
   if (input.expiresAt !== undefined && input.expiresAt.getTime() <= app.now()) {
-    throw new Failure('invalid_request', {
-      reason: 'invalid_field',
-      details: [{ field: 'expires_at', message: 'must be in the future' }],
-    })
+    throw invalidField('expires_at', 'must be in the future')
   }
   const { secret, hash, start, last4 } = newCredential('mgmt')
   const id = newId('token')
@@ -90,13 +78,13 @@ async function requireRoom(
 ): Promise<void> {
   if (person === null) return
   await lockQuota(transaction, `tokens of ${person}`)
-  const { count } = await transaction
-    .selectFrom('managementTokens')
-    .select((row) => row.fn.countAll<number>().as('count'))
-    .where('createdBy', '=', person)
-    .where('revokedAt', 'is', null)
-    .where((row) => row.or([row('expiresAt', 'is', null), row('expiresAt', '>', new Date(app.now()))]))
-    .executeTakeFirstOrThrow()
+  const count = await countOf(
+    transaction
+      .selectFrom('managementTokens')
+      .where('createdBy', '=', person)
+      .where('revokedAt', 'is', null)
+      .where((row) => row.or([row('expiresAt', 'is', null), row('expiresAt', '>', new Date(app.now()))])),
+  )
   const most = app.config.limits.tokensPerPerson
   refuseFull({ count, most, what: 'Management tokens of a person are' })
 }
@@ -107,16 +95,7 @@ export async function listManagementTokens(
   caller: Caller,
   input: { limit: number; cursor?: string | undefined },
 ): Promise<Page<ManagementToken>> {
-  const page = await pageAfter(
-    (after, limit) =>
-      selectTokens(app, caller)
-        .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
-        .orderBy('id', 'desc')
-        .limit(limit)
-        .execute(),
-    input,
-    (token) => token.id,
-  )
+  const page = await newestFirst(selectTokens(app, caller), input)
   return { ...page, items: page.items.map((token) => withStatus(app, token)) }
 }
 
@@ -154,35 +133,24 @@ export async function revokeManagementToken(
 function selectTokens(app: { store: Database }, caller: Caller) {
   const person = personOf(caller)
   if (person === null) requireAdministrator(caller)
-  // What a token of one project learns of others is nothing, whoever made it.
+  // A token of one project learns nothing of others, whoever made it.
   const only = caller.kind === 'token' ? caller.projectId : null
   const seesAll = person === null || (caller.kind === 'user' && caller.administrator)
   return app.store.db
     .selectFrom('managementTokens')
-    .select([
-      'id',
-      'name',
-      'role',
-      'projectId',
-      'start',
-      'last4',
-      'createdBy',
-      'createdAt',
-      'expiresAt',
-      'revokedAt',
-      'lastUsedAt',
-    ])
+    .selectAll()
     .$if(!seesAll, (query) => query.where('createdBy', '=', person))
     .$if(only !== null, (query) => query.where('projectId', '=', only))
 }
 
-function withStatus<Token extends { revokedAt: Date | null; expiresAt: Date | null }>(
+/** Without the hash of its secret, which nobody needs. */
+function withStatus(
   app: { now: Clock },
-  { revokedAt, ...token }: Token,
-) {
+  { revokedAt, secretHash: _hash, ...token }: Selectable<Tables['managementTokens']>,
+): ManagementToken {
   const expired = token.expiresAt !== null && token.expiresAt.getTime() <= app.now()
   return {
     ...token,
-    status: revokedAt !== null ? ('revoked' as const) : expired ? ('expired' as const) : ('active' as const),
+    status: revokedAt !== null ? 'revoked' : expired ? 'expired' : 'active',
   }
 }

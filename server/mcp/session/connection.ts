@@ -12,9 +12,9 @@ export type McpConnection = {
   environment: string
   /** Where this server is reached, for addresses in answers. */
   baseUrl: string
-  /** Of the protocol that may ask a person for what is missing while a call waits. */
+  /** True for protocols that may ask a person for missing values while a call waits. */
   asksBack: boolean
-  /** What tells the clients of one key apart; clients of the protocols before 2026 send it back. */
+  /** Session of a client, among those of one key; clients of the protocols before 2026 send it back. */
   sessionId: string | null
   /** The client is gone. */
   signal: AbortSignal
@@ -26,6 +26,11 @@ export function scopeOf(
   address: { projectId?: string | undefined; environment?: string | undefined },
 ): Pick<McpConnection, 'projectId' | 'environment'> {
   return resolveScope(key, address)
+}
+
+/** Whose share a request takes: the project's, or the key's own where it reaches several projects and names none. */
+export function holderOf({ caller, projectId }: Pick<McpConnection, 'caller' | 'projectId'>): string {
+  return projectId ?? caller.key.id
 }
 
 /** The projects whose queries the client sees. */

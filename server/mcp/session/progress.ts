@@ -7,15 +7,15 @@ export function tellProgress({ context: { mcpReq } }: { context: ServerContext }
   const progressToken = mcpReq._meta?.progressToken
   if (progressToken === undefined) return () => undefined
   let seconds = 0
-  const tell = (message: string): void => {
+  const report = (message: string): void => {
     const params = { progressToken, progress: seconds, message }
     // Nobody is left to hear it: the call itself is stopped by whoever noticed.
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined)
   }
-  tell('The call has begun.')
+  report('The call has begun.')
   const timer = setInterval(() => {
     seconds += 1
-    tell(`Running for ${seconds} s.`)
+    report(`Running for ${seconds} s.`)
   }, everyMs)
   return () => clearInterval(timer)
 }

@@ -1,3 +1,4 @@
+import { fixedLimits } from '../../../api/limits.ts'
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { Config } from '../../config.ts'
 import { slotParameter, type JsonSchema, type RunAnswer } from '../../queries/index.ts'
@@ -20,9 +21,9 @@ export type RowsPart = {
   /** Where all of it can be read, in other formats too. */
   read_all?: string
   truncated_source?: true
-}
+} & Partial<NonNullable<RunAnswer['unknown']>>
 
-/** What a result looks like, whatever its rows are. */
+/** Schema of a result, whatever its rows are. */
 export function rowsSchema(row: JsonSchema): { properties: Record<string, JsonSchema>; required: string[] } {
   return {
     properties: {
@@ -38,6 +39,12 @@ export function rowsSchema(row: JsonSchema): { properties: Record<string, JsonSc
         type: 'boolean',
         description: 'A table that was read was itself not loaded whole.',
       },
+      warnings: {
+        type: 'array',
+        items: { type: 'object' },
+        description: 'Values that no row has, with the nearest ones: there are no rows for that reason.',
+      },
+      more_warnings: { type: 'integer', description: 'How many there are beside those in warnings.' },
     },
     required: ['data', 'row_count', 'truncated', 'version', 'as_of', 'execution_time_ms'],
   }
@@ -49,11 +56,11 @@ export async function partOf(
   connection: McpConnection,
   { answered, from }: { answered: RunAnswer; from: number },
 ): Promise<RowsPart> {
-  const { answer } = answered
+  const { answer, unknown } = answered
   const { rows, count } = await sliceRows(answer.rows, {
     from,
     maxRows: limits.mcpAnswerRows,
-    maxBytes: limits.mcpAnswerBytes,
+    maxBytes: fixedLimits.mcpAnswerBytes.value,
   })
   const next = from + count
   const isCut = next < answer.rowCount
@@ -69,13 +76,18 @@ export async function partOf(
     ...(isCut && count > 0 && { rest: rowsUri(placeOf(connection, answered), { from: next, parameters }) }),
     ...((isCut || answer.truncated) && { read_all: addressOf(connection, answered, parameters) }),
     ...(answer.source !== null && { truncated_source: true as const }),
+    ...unknown,
   }
 }
 
 /** A result as a tool gives it: for programs, as text for models, and with a link to what is left out. */
-export function answeredResult(structured: RowsPart & Record<string, unknown>): CallToolResult {
+export function answeredResult(
+  structured: RowsPart & Record<string, unknown>,
+  caveat: string | null = null,
+): CallToolResult {
   const { rest, read_all: readAll, data, row_count: rowCount } = structured
-  const content: CallToolResult['content'] = [{ type: 'text', text: JSON.stringify(structured) }]
+  const content: CallToolResult['content'] = caveat === null ? [] : [{ type: 'text', text: caveat }]
+  content.push({ type: 'text', text: withoutHidden(JSON.stringify(structured)) })
   if (structured.truncated) {
     const more = rest === undefined ? '' : ' The resource that follows holds the next ones.'
     const text = `These are ${data.length} of ${rowCount} rows or more.${more} All of them: GET ${readAll} with the same API key (format=csv, ndjson, parquet or arrow).`
@@ -93,11 +105,27 @@ export function answeredResult(structured: RowsPart & Record<string, unknown>): 
   return { content, structuredContent: structured }
 }
 
+/**
+ * JSON in which every character can be seen: rows of an API may hold text that only a model would read, or that turns
+ * what a person reads around. Whoever parses it has the same values.
+ */
+export function withoutHidden(json: string): string {
+  return json.replaceAll(hidden, (found) =>
+    Array.from({ length: found.length }, (_, at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, '0')}`).join(
+      '',
+    ),
+  )
+}
+
+/** Control characters of C1, directions, joiners, spaces without width, notes, and the letters of tags. */
+const hidden =
+  /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu
+
 function placeOf({ environment }: McpConnection, { projectId, name, answer }: RunAnswer) {
   return { projectId, environment, name, version: answer.version }
 }
 
-/** What the key fixes is not the caller's to send again. */
+/** Values that the key fixes are not the caller's to send again. */
 function ownParameters({ caller }: McpConnection, { parameters }: RunAnswer): Record<string, unknown> {
   const { fixedParameters } = caller.key
   return Object.fromEntries(

@@ -17,7 +17,7 @@ type Field = Form['properties'][string]
 /** Under which the client answers. */
 const formKey = 'slots'
 
-/** What a person filled in when they were asked, or that they would not. */
+/** Values that a person filled in when asked, or that they declined. */
 export function filledIn({ mcpReq }: ServerContext): { values: Record<string, unknown>; isDeclined: boolean } {
   const response = inputResponse(mcpReq.inputResponses, formKey)
   if (response.kind !== 'elicit') return { values: {}, isDeclined: false }
@@ -34,6 +34,8 @@ export function askBack(
   { failure, schema, state }: { failure: Failure; schema: Record<string, JsonSchema>; state?: string },
 ): InputRequiredResult | undefined {
   if (!connection.asksBack || failure.reason !== 'missing_slots' || !takesForms(context)) return undefined
+  // A form of so many fields helps nobody.
+  if (failure.more > 0) return undefined
   const missing = [...new Set((failure.details ?? []).map(({ field }) => field))]
   const fields = missing.map((name) => [name, fieldOf(schema[name] ?? {})] as const)
   if (fields.length === 0 || fields.some(([, field]) => field === undefined)) return undefined

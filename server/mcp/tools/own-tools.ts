@@ -1,7 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/server'
 import { askQuestion } from '../../../api/questions.ts'
 import { fixedLimits } from '../../../api/limits.ts'
-import { Failure } from '../../failure.ts'
+import { Failure, listProblems } from '../../failure.ts'
 import type { JsonSchema } from '../../queries/index.ts'
 import { rowsSchema } from './answers.ts'
 import type { McpConnection } from '../session/connection.ts'
@@ -164,7 +164,7 @@ function isSameWord(one: string, other: string): boolean {
   return one === other || (shorter.length >= leastStem && longer.startsWith(shorter))
 }
 
-/** What `call_query` was given. */
+/** Arguments of `call_query`. */
 export function calledQuery(given: Record<string, unknown>): { name: string; parameters: Record<string, unknown> } {
   const { name, parameters = {}, ...others } = given
   refuseUnknown(others, ['name', 'parameters'])
@@ -175,7 +175,7 @@ export function calledQuery(given: Record<string, unknown>): { name: string; par
 
 const askedFields = new Set(['parameters', 'query_name', 'time_zone', 'strict', 'partial', 'follows'])
 
-/** What `ask` was given, by the same rules as `POST /v1/query`. */
+/** Arguments of `ask`, by the same rules as `POST /v1/query`. */
 export function askedQuestion({ projectId }: Pick<McpConnection, 'projectId'>, given: Record<string, unknown>) {
   const { question, project_id: named = projectId, ...others } = given
   refuseUnknown(Object.fromEntries(Object.entries(others).filter(([name]) => !askedFields.has(name))), [
@@ -190,14 +190,14 @@ export function askedQuestion({ projectId }: Pick<McpConnection, 'projectId'>, g
   })
   throw new Failure('invalid_query', {
     reason: 'invalid_field',
-    message: `The question is not as expected: ${details.map(({ field, message }) => `${field}: ${message}`).join('; ')}.`,
+    message: `The question is not as expected: ${listProblems(details)}.`,
     details,
   })
 }
 
 function refuseUnknown(others: Record<string, unknown>, known: string[]): void {
   const [name] = Object.keys(others)
-  if (name !== undefined) throw wrongField(name.slice(0, 100), `is not known; there are ${known.join(', ')}`)
+  if (name !== undefined) throw wrongField(name, `is not known; there are ${known.join(', ')}`)
 }
 
 function wrongField(field: string, message: string): Failure {

@@ -1,10 +1,13 @@
 import type { Tool } from '@modelcontextprotocol/server'
 import type { Config } from '../../config.ts'
 import { closest, Failure } from '../../failure.ts'
+import { mapInPieces } from '../../flow/index.ts'
 import {
   callableQueries,
   contractsFor,
   describedBy,
+  listedFor,
+  type BoundParts,
   type QueryContract,
   type Deployments,
 } from '../../queries/index.ts'
@@ -12,7 +15,9 @@ import { rowsSchema } from './answers.ts'
 import { projectsOf, type McpConnection } from '../session/connection.ts'
 import { toolName } from './tool-names.ts'
 
-export type ToolParts = { deployments: Deployments; config: Pick<Config, 'limits'> }
+export type ToolParts = BoundParts & { deployments: Deployments; config: Pick<Config, 'limits'> } & Parameters<
+    typeof listedFor
+  >[0]
 
 /** A deployed query as the client knows it. */
 export type QueryTool = { tool: string; projectId: string; contract: QueryContract }
@@ -21,14 +26,15 @@ export type QueryTool = { tool: string; projectId: string; contract: QueryContra
 export const readOnly = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
 
 /** Everything that the client may call, by project and name. */
-export function queryTools(app: ToolParts, connection: McpConnection): QueryTool[] {
+export async function queryTools(app: ToolParts, connection: McpConnection): Promise<QueryTool[]> {
   const { caller, environment } = connection
   const seesOne = connection.projectId !== undefined
-  return projectsOf(app, connection).flatMap((projectId) =>
-    contractsFor(app, caller, { projectId, environment }).map((contract) => {
-      return { tool: toolName(contract.name, projectId, seesOne), projectId, contract }
-    }),
-  )
+  const found = projectsOf(app, connection).map(async (projectId) => {
+    const all = await contractsFor(app, caller, { projectId, environment })
+    const contracts = await listedFor(app, caller, { projectId, contracts: all })
+    return contracts.map((contract) => ({ tool: toolName(contract.name, projectId, seesOne), projectId, contract }))
+  })
+  return (await Promise.all(found)).flat()
 }
 
 /** Whether there are more than a list of tools may hold. */
@@ -58,12 +64,17 @@ export function findQueryTool(
       known.push(tool)
     }
   }
-  const near = closest(name.slice(0, 100), known)
+  const near = closest(name, known)
   const hint = near === undefined ? 'The list of tools, or list_queries, tells which there are.' : `Perhaps ${near}.`
   throw new Failure('query_not_found', { message: `No such query is deployed to ${environment} here. ${hint}` })
 }
 
-export function describeTool({ tool, contract }: QueryTool): Tool {
+/** As many as there may be, with others let in between. */
+export async function describeTools(app: ToolParts, connection: McpConnection): Promise<Tool[]> {
+  return mapInPieces(await queryTools(app, connection), describeTool)
+}
+
+function describeTool({ tool, contract }: QueryTool): Tool {
   const { title, input, output } = contract
   return {
     name: tool,
@@ -77,10 +88,13 @@ export function describeTool({ tool, contract }: QueryTool): Tool {
 
 const maxDescriptionChars = 2_000
 const maxColumnsNamed = 40
+const plainName = /^[\p{L}\p{M}\p{N}_.-]{1,64}$/u
 
-/** What a model chooses by. */
+/** Description that a model chooses by. */
 function toolDescription(contract: QueryContract): string {
-  const columns = Object.keys(contract.output.properties)
+  // A name that an API has made up speaks to nobody here; the schema has them all.
+  const columns = Object.keys(contract.output.properties).filter((name) => plainName.test(name))
+  if (columns.length === 0) return describedBy(contract).slice(0, maxDescriptionChars)
   const named = columns.slice(0, maxColumnsNamed).join(', ')
   const rows = `Gives rows with ${named}${columns.length > maxColumnsNamed ? ', …' : ''}.`
   const about = describedBy(contract)
@@ -94,6 +108,6 @@ function withoutFormats<Schema>(schema: Schema): Schema {
   if (Array.isArray(schema)) return schema.map((each: unknown) => withoutFormats(each)) as Schema
   if (typeof schema !== 'object' || schema === null) return schema
   const { format, ...rest } = schema as Record<string, unknown>
-  const kept = typeof format === 'string' ? rest : { ...rest, ...(format !== undefined && { format }) }
-  return Object.fromEntries(Object.entries(kept).map(([key, value]) => [key, withoutFormats(value)])) as Schema
+  const supported = typeof format === 'string' ? rest : { ...rest, ...(format !== undefined && { format }) }
+  return Object.fromEntries(Object.entries(supported).map(([key, value]) => [key, withoutFormats(value)])) as Schema
 }

@@ -1,6 +1,7 @@
 import { exceedsDepth } from '../../json-depth.ts'
+import type { Place } from '../../ids.ts'
 
-/** What a resource is, by its address. */
+/** A resource, by its address. */
 export type ResourceUri =
   | { kind: 'table'; projectId: string; environment: string; table: string }
   | { kind: 'openapi'; projectId: string; environment: string }
@@ -13,8 +14,6 @@ export type ResourceUri =
       from: number
       parameters: Record<string, unknown>
     }
-
-type Place = { projectId: string; environment: string }
 
 const scheme = 'sluice:'
 const maxChars = 100_000

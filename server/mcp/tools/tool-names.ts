@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 
-/** What every server of this kind offers beside the queries. */
+/** Tools that every server of this kind offers beside the queries. */
 export const ownTools = ['ask', 'list_queries', 'call_query'] as const
 
-/** What the strictest of clients takes: 64 letters, digits, `_` and `-`. */
+/** The strictest clients take 64 letters, digits, `_` and `-`. */
 const maxChars = 64
 const markChars = 8
 
