@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { Bucket, DialectEngine, Engine, Files, TableBuilder } from '../data/index.ts'
+import type { Bucket, Files } from '../files/index.ts'
+import type { DialectEngine, Engine, TableBuilder } from '../engine/index.ts'
 import type { Database } from '../store/index.ts'
 import { accessRules } from './catalog/access-rules.ts'
 import { openTrinoClient } from './client/client.ts'
@@ -32,7 +33,7 @@ type Parts = {
 
 export type Trino = {
   engine: DialectEngine
-  /** What Trino's access control reads, for whoever names the key; undefined for anybody else. */
+  /** Rules for Trino's access control, for a caller with the key; undefined for anybody else. */
   accessRules(key: string): Promise<ReturnType<typeof accessRules> | undefined>
   /** Whether the coordinator answers. */
   isReached(): Promise<boolean>

@@ -4,7 +4,7 @@ import type { Trino } from './open-trino.ts'
 /** Tables and schemas that no project reads any more go, and what Trino wrote beside the data to describe them. */
 export async function sweepTrino({ store, trino }: { store: Database; trino: Trino | null }): Promise<void> {
   if (trino === null) return
-  // Of several replicas one sweeps what they share.
+  // One of several replicas sweeps what they share.
   await using lease = await takeLease(store, 'sweep of Trino')
   if (lease !== undefined) await trino.sweep()
 }

@@ -8,13 +8,13 @@ import {
   type QueryInput,
   type ReadAnswer,
   type ReadStream,
-} from '../data/index.ts'
+} from '../engine/index.ts'
 import { Failure } from '../failure.ts'
-import { createWorkTurns } from '../flow/index.ts'
+import { openGate } from '../flow/index.ts'
 import type { TrinoClient, TrinoResult } from './client/client.ts'
 import { namedOnce, rowEncoder, type TextFormat } from './dialect/formats.ts'
 import { inspectStatement } from './dialect/inspect.ts'
-import { projectUser, schemaPrefix } from './catalog/names.ts'
+import { projectUser } from './catalog/names.ts'
 import { planOf } from './dialect/plan.ts'
 import type { RunAs } from './client/run-as.ts'
 import type { TrinoSchemas } from './catalog/schemas.ts'
@@ -25,13 +25,13 @@ import { typeOfSignature } from './client/types.ts'
 export type TrinoEngineParts = {
   client: TrinoClient
   schemas: TrinoSchemas
-  /** For formats that are no lines of text. */
+  /** For formats that are not lines of text. */
   spool: Spool
   limits: TrinoLimits
 }
 
-/** What an error is to the caller, who may have left, or run out of time. */
-type Told = (error: unknown) => unknown
+/** The error for the caller, who may have left or run out of time. */
+type ToFailure = (error: unknown) => unknown
 
 export type TrinoLimits = {
   /** Statements at once; of one project three quarters of them. */
@@ -47,53 +47,45 @@ export type TrinoLimits = {
 /** Trino behind the door of queries: each statement in the schema of the catalog that its caller holds. */
 // Over 70 lines: the verbs of the door share the turns, and the way in which a statement is ended.
 export function createTrinoEngine({ client, schemas, spool, limits }: TrinoEngineParts): DialectEngine {
-  const busy = (): Failure => new Failure('overloaded', { retryAfterSeconds: 1 })
-  const turns = createWorkTurns({
-    each: Math.max(1, Math.floor((limits.queries * 3) / 4)),
-    most: limits.queries,
+  const gate = openGate({
+    room: limits.queries,
+    perName: Math.max(1, Math.floor((limits.queries * 3) / 4)),
     queueLength: limits.queueLength,
     waitMs: limits.timeoutMs,
-    late: busy,
-    full: busy,
   })
 
-  const statementOf = (catalog: Catalog, sql: string): Statement =>
-    readStatement(sql, { maxChars: limits.maxChars, ownPrefix: schemaPrefix(catalog.projectId) })
+  const statementOf = (sql: string): Statement => readStatement(sql, limits)
 
-  /** In turn and within its time; what ends it, ends it on Trino too. */
+  /** Runs a statement in turn and within its time; ending it early ends it on Trino, too. */
   async function within<Result>(
     catalog: Catalog,
     { timeoutMs = limits.timeoutMs, signal: left }: CallLimits,
-    work: (run: RunAs, told: Told) => Promise<Result>,
+    work: (run: RunAs, toFailure: ToFailure) => Promise<Result>,
   ): Promise<Result> {
     const deadline = AbortSignal.timeout(Math.ceil(timeoutMs))
     const signal = left === undefined ? deadline : AbortSignal.any([left, deadline])
-    const told: Told = (error) => {
+    const toFailure: ToFailure = (error) => {
       if (left?.aborted === true) return left.reason
       return deadline.aborted ? new Failure('query_timeout', { cause: error }) : error
     }
     try {
-      return await turns.take(catalog.projectId, async () => {
-        signal.throwIfAborted()
-        const schema = await schemas.of(catalog, signal)
-        return work(
-          { user: projectUser(catalog.projectId), schema, session: sessionOf(limits, timeoutMs), signal },
-          told,
-        )
-      })
+      const user = projectUser(catalog.projectId)
+      const session = sessionOf(limits, timeoutMs)
+      const inTurn = async () => work({ user, schema: await schemas.of(catalog, signal), session, signal }, toFailure)
+      return await gate.run([catalog.projectId], inTurn, { signal })
     } catch (error) {
-      throw told(error)
+      throw toFailure(error)
     }
   }
 
-  /** Opened when columns are known; its turn ends when it is read to its end, or left. */
+  /** Opens when the columns are known; the turn ends when the stream is read to its end, or left. */
   function stream(catalog: Catalog, input: QueryInput): Promise<ReadStream> {
     const opened = Promise.withResolvers<ReadStream>()
-    const finished = within(catalog, input, async (run, told) => {
-      const statement = statementOf(catalog, input.sql)
+    const finished = within(catalog, input, async (run, toFailure) => {
+      const statement = statementOf(input.sql)
       const result = await client.run({ sql: executed(statement, input.slots), ...run })
       const read = readRows(result, input)
-      const { over, chunks } = untilOver(read.chunks, { told, signal: run.signal })
+      const { over, chunks } = untilOver(read.chunks, { toFailure, signal: run.signal })
       opened.resolve({ columns: read.columns, chunks, end: read.end, finished: over })
       await over
     })
@@ -110,17 +102,19 @@ export function createTrinoEngine({ client, schemas, spool, limits }: TrinoEngin
   return {
     read: async (_scope, catalog, input) => collected(await openStream(catalog, input), input),
     stream: (_scope, catalog, input) => openStream(catalog, input),
-    // Trino runs what nobody waits for beside the rest; this process keeps a quarter of its places from any one project.
+    // Background streams run beside the rest; this process keeps a quarter of its places from any one project.
     streamBehind: (_scope, catalog, input) => openStream(catalog, input),
+    writeTable: (_scope, catalog, { path, ...input }, limitsOfCall = {}) =>
+      spool.write(catalog.projectId, { ...input, ...limitsOfCall, slots: [], path }, (lines) => stream(catalog, lines)),
     inspect: (_scope, catalog, input, left = {}) => {
       const timeoutMs = Math.min(limits.inspectionTimeoutMs, left.timeoutMs ?? Number.POSITIVE_INFINITY)
-      const statement = statementOf(catalog, input.sql)
+      const statement = statementOf(input.sql)
       return within(catalog, { ...left, timeoutMs }, (run) =>
         inspectStatement(client, { statement, catalog, run }, input),
       )
     },
     explain: (_scope, catalog, input, left = {}) => {
-      const sql = executed(statementOf(catalog, input.sql), input.slots)
+      const sql = executed(statementOf(input.sql), input.slots)
       return within(catalog, left, (run) => planOf(client, run, sql))
     },
   }
@@ -136,7 +130,7 @@ function sessionOf({ memoryBytes, scanBytes }: TrinoLimits, timeoutMs: number): 
 
 type Rows = Pick<ReadStream, 'columns' | 'end'> & { chunks: AsyncGenerator<{ bytes: Buffer; rowCount: number }> }
 
-/** Pages become parts of the format that is wanted, up to the limits of rows and bytes. */
+/** Encodes pages in the wanted format, up to the limits of rows and bytes. */
 function readRows({ columns: found, pages }: TrinoResult, input: QueryInput): Rows {
   const startedMs = performance.now()
   const names = namedOnce(found.map(({ name }) => name))
@@ -158,9 +152,9 @@ function readRows({ columns: found, pages }: TrinoResult, input: QueryInput): Ro
     }
     if (encoder.start !== null) yield counted(encoder.start, 0)
     for await (const page of pages) {
-      const kept = page.length > input.maxRows - rowCount ? page.slice(0, input.maxRows - rowCount) : page
-      if (kept.length > 0) yield counted(encoder.rows(kept), kept.length)
-      truncated = kept.length < page.length
+      const included = page.length > input.maxRows - rowCount ? page.slice(0, input.maxRows - rowCount) : page
+      if (included.length > 0) yield counted(encoder.rows(included), included.length)
+      truncated = included.length < page.length
       if (truncated) break
     }
     end = { rowCount, truncated, elapsedMs: performance.now() - startedMs }
@@ -168,19 +162,19 @@ function readRows({ columns: found, pages }: TrinoResult, input: QueryInput): Ro
   return { columns, chunks: chunks(), end: () => end }
 }
 
-/** The same parts, and when they are over: read to the end, failed, or left. */
+/** The same chunks, and a promise of their end: read to the end, failed, or left. */
 function untilOver<Chunk>(
   chunks: AsyncGenerator<Chunk>,
-  { told, signal }: { told: Told; signal: AbortSignal },
+  { toFailure, signal }: { toFailure: ToFailure; signal: AbortSignal },
 ): { over: Promise<void>; chunks: AsyncGenerator<Chunk> } {
   const over = Promise.withResolvers<void>()
-  // Whoever never reads, never leaves.
+  // A reader that never reads, never leaves.
   signal.addEventListener('abort', () => over.resolve(), { once: true })
   async function* watched(): AsyncGenerator<Chunk> {
     try {
       yield* chunks
     } catch (error) {
-      throw told(error)
+      throw toFailure(error)
     } finally {
       over.resolve()
     }
@@ -198,5 +192,5 @@ async function collected({ columns, chunks, end }: ReadStream, { format = 'json'
   }
   if (format === 'json') parts.push(Buffer.from(parts.length === 0 ? '[]' : ']'))
   const { rowCount, truncated, elapsedMs } = end() ?? { rowCount: 0, truncated: true, elapsedMs: 0 }
-  return { columns, bytes: Buffer.concat(parts), rowCount, truncated, elapsedMs, together: 1 }
+  return { columns, bytes: Buffer.concat(parts), rowCount, truncated, elapsedMs }
 }

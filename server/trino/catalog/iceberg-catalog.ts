@@ -133,5 +133,5 @@ export function createIcebergCatalog(
   }
 }
 
-/** What was begun and not finished by then never will be. */
+/** A table that is unfinished by then will never be finished. */
 const unfinishedMs = 24 * 60 * 60 * 1000

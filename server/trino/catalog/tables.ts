@@ -3,14 +3,12 @@ import {
   columnTypeName,
   nameOfRows,
   parseColumnType,
-  type Bucket,
   type Catalog,
   type CatalogTable,
   type ColumnType,
-  type Files,
-  type StoredFile,
   type TableBuilder,
-} from '../../data/index.ts'
+} from '../../engine/index.ts'
+import { type Bucket, type Files, type StoredFile } from '../../files/index.ts'
 import type { TrinoClient } from '../client/client.ts'
 import type { IcebergCatalog } from './iceberg-catalog.ts'
 import { contentSchema, makingPrefix } from './names.ts'
@@ -34,7 +32,7 @@ export function contentName(table: CatalogTable): string {
   return `t_${createHash('sha256').update(seen).digest('hex').slice(0, 40)}`
 }
 
-/** Of all tables of a catalog: the same name is the same tables with the same rows. */
+/** Name of all tables of a catalog: the same name is the same tables with the same rows. */
 export function catalogName({ tables }: Catalog): string {
   const named = tables.map((table) => `${table.name.toLowerCase()}=${contentName(table)}`).toSorted()
   return createHash('sha256').update(named.join('\n')).digest('hex').slice(0, 32)

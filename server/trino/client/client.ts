@@ -1,5 +1,6 @@
 import { Agent, type Dispatcher } from 'undici'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Failure } from '../../failure.ts'
 import { trinoAway, trinoFailure, type TrinoError } from './failures.ts'
 import { readPage, type TrinoColumn, type TrinoPage } from './pages.ts'
 
@@ -16,7 +17,7 @@ export type TrinoClientOptions = {
 
 export type TrinoStatement = {
   sql: string
-  /** Who it is run as; absent: the service itself. */
+  /** User to run it as; absent: the service itself. */
   user?: string
   schema?: string
   session?: Record<string, string>
@@ -51,7 +52,7 @@ const maxPageBytes = 134_217_728
 const maxAttempts = 5
 const pauseMs = 100
 const cancelTimeoutMs = 5_000
-/** What a coordinator says that is busy for a moment; the protocol asks to come again. */
+/** Statuses of a coordinator that is busy for a moment; the protocol asks to come again. */
 const busyStatuses = new Set([429, 502, 503, 504])
 
 type Request = Omit<Dispatcher.RequestOptions, 'origin' | 'signal'> & { signal?: AbortSignal }
@@ -79,6 +80,7 @@ export function openTrinoClient(options: TrinoClientOptions): TrinoClient {
         throw trinoAway(error)
       })
       if (statusCode === 200 || statusCode === 204) return text
+      if (statusCode === 400) throw unparsed(text) ?? trinoAway(new Error(`Trino answered 400: ${text.slice(0, 500)}`))
       const error = new Error(`Trino answered ${request.method} with ${statusCode}: ${text.slice(0, 500)}`)
       if (!busyStatuses.has(statusCode) || attempt === maxAttempts) throw trinoAway(error)
       await wait(pauseMs * attempt)
@@ -170,6 +172,14 @@ export function openTrinoClient(options: TrinoClientOptions): TrinoClient {
 function checked(page: TrinoPage & { error?: TrinoError }): TrinoPage {
   if (page.error !== undefined) throw trinoFailure(page.error)
   return page
+}
+
+/** Trino parses a prepared statement with the headers of its request, and refuses the request where it cannot. */
+function unparsed(text: string): Failure | undefined {
+  const [, line, column, message] = /line (\d+):(\d+): ([^\n]+)/.exec(text) ?? []
+  if (message === undefined) return undefined
+  const errorLocation = { lineNumber: Number(line), columnNumber: Number(column) }
+  return trinoFailure({ errorName: 'SYNTAX_ERROR', errorType: 'USER_ERROR', message, errorLocation })
 }
 
 async function textOf(body: Dispatcher.ResponseData['body']): Promise<string> {

@@ -39,10 +39,10 @@ const passingNames = new Set([
   'ADMINISTRATIVELY_PREEMPTED',
 ])
 
-/** What a coordinator says of a worker that is gone in the middle of an exchange, under no name of its own. */
+/** Words for a worker that is gone in the middle of an exchange, which has no error name of its own. */
 const lostWords = /worker node|connect|closed|refused|reset|EOF|timed out|unexpected response|expected response/i
 
-/** What an error of Trino is to whoever called. */
+/** Failure that the caller sees for an error of Trino. */
 export function trinoFailure(error: TrinoError): Failure {
   const { errorName: name, errorType: type, message } = error
   const cause = Object.assign(new Error(`Trino: ${name}: ${message}`), { fault: error })

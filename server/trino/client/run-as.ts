@@ -1,2 +1,2 @@
-/** What a statement is run with: who asks, where its names lead, what it may use, and until when. */
+/** Context of a statement: who asks, where its names lead, what it may use, and until when. */
 export type RunAs = { user: string; schema: string; session: Record<string, string>; signal: AbortSignal }

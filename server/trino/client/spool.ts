@@ -1,38 +1,58 @@
 import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import type { Column, Engine, Files, QueryInput, ReadStream } from '../../data/index.ts'
+import { Failure } from '../../failure.ts'
+import type { Column, Engine, QueryInput, ReadStream, WrittenTable } from '../../engine/index.ts'
+import type { Files } from '../../files/index.ts'
+
+type Lines = (input: QueryInput) => Promise<ReadStream>
 
 /** Results in formats that need a column as a whole: their rows pass through a file and DuckDB writes them. */
 export type Spool = {
-  stream(
-    scope: string,
-    input: QueryInput & { format: 'parquet' | 'arrow' },
-    lines: (input: QueryInput) => Promise<ReadStream>,
-  ): Promise<ReadStream>
+  stream(scope: string, input: QueryInput & { format: 'parquet' | 'arrow' }, lines: Lines): Promise<ReadStream>
+  /** All rows as a table of its own, of the types that Trino gave them. */
+  write(scope: string, input: QueryInput & { path: string }, lines: Lines): Promise<WrittenTable>
 }
 
 type Parts = { executors: Pick<Engine, 'convert' | 'stream'>; files: Pick<Files, 'temporaryPath'> }
 
 export function createSpool({ executors, files }: Parts): Spool {
+  /** The rows of a result as a Parquet file. */
+  async function gather(
+    scope: string,
+    { input, parquetPath, lines }: { input: QueryInput; parquetPath: string; lines: Lines },
+  ) {
+    const rowsPath = files.temporaryPath('ndjson')
+    try {
+      const read = await lines({ ...input, format: 'ndjson' })
+      await pipeline(async function* () {
+        for await (const { bytes } of read.chunks) yield bytes
+      }, createWriteStream(rowsPath))
+      const limits = {
+        ...(input.timeoutMs && { timeoutMs: input.timeoutMs }),
+        ...(input.signal && { signal: input.signal }),
+      }
+      const contract = { columns: read.columns.map(declared), onMismatch: 'widen' as const }
+      const source = { kind: 'ndjson' as const, path: rowsPath }
+      const converted = await executors.convert(scope, { source, parquetPath, contract }, limits)
+      return { ...converted, read, truncated: read.end()?.truncated ?? true }
+    } finally {
+      await rm(rowsPath, { force: true })
+    }
+  }
+
   return {
+    async write(scope, { path, ...input }, lines) {
+      const { rowCount, sizeBytes, columns, truncated } = await gather(scope, { input, parquetPath: path, lines })
+      if (!truncated) return { rowCount, sizeBytes, columns: columns.map(({ name, type }) => ({ name, type })) }
+      await rm(path, { force: true })
+      throw new Failure('result_too_large', { message: `The table would have more than ${input.maxRows} rows.` })
+    },
     async stream(scope, input, lines) {
-      const [rowsPath, parquetPath] = [files.temporaryPath('ndjson'), files.temporaryPath('parquet')]
-      const remove = (): Promise<unknown> =>
-        Promise.all([rowsPath, parquetPath].map((path) => rm(path, { force: true })))
+      const parquetPath = files.temporaryPath('parquet')
+      const remove = (): Promise<unknown> => rm(parquetPath, { force: true })
       try {
-        const read = await lines({ ...input, format: 'ndjson' })
-        await pipeline(async function* () {
-          for await (const { bytes } of read.chunks) yield bytes
-        }, createWriteStream(rowsPath))
-        const truncated = read.end()?.truncated ?? true
-        const limits = {
-          ...(input.timeoutMs && { timeoutMs: input.timeoutMs }),
-          ...(input.signal && { signal: input.signal }),
-        }
-        const contract = { columns: read.columns.map(declared), onMismatch: 'widen' as const }
-        const source = { kind: 'ndjson' as const, path: rowsPath }
-        const { columns } = await executors.convert(scope, { source, parquetPath, contract }, limits)
+        const { read, columns, truncated } = await gather(scope, { input, parquetPath, lines })
         const order = read.columns.map(({ name }) => quoted(columns, name))
         const catalog = { version: parquetPath, tables: [{ name: 'result', parquetPath, columns }] }
         const sql = `SELECT ${order.join(', ')} FROM result`

@@ -1,4 +1,4 @@
-import { columnTypeName, scalarType, type ColumnType } from '../../data/index.ts'
+import { columnTypeName, scalarType, type ColumnType } from '../../engine/index.ts'
 
 /** A type as Trino describes it beside its rows. */
 export type TypeSignature = {
@@ -33,7 +33,7 @@ function scalarOf(rawType: string): ColumnType {
   return scalarType(scalars[rawType] ?? 'VARCHAR')
 }
 
-/** Of a result. */
+/** Type of a result column. */
 export function typeOfSignature({ rawType, arguments: given }: TypeSignature): ColumnType {
   const inner = given.map(({ value }) => value)
   if (rawType === 'decimal') return { kind: 'decimal', precision: Number(inner[0]), scale: Number(inner[1] ?? 0) }
@@ -55,7 +55,7 @@ export function typeOfSignature({ rawType, arguments: given }: TypeSignature): C
 
 const marks = /\s*("(?:[^"]|"")*"|[A-Za-z_][\w$ ]*?(?=\s*[(),]|\s+"|$)|\d+|[(),])/y
 
-/** Of `DESCRIBE OUTPUT` and `DESCRIBE INPUT`, which write types: `row(x bigint, y array(varchar(3)))`. */
+/** Type as `DESCRIBE OUTPUT` and `DESCRIBE INPUT` write it: `row(x bigint, y array(varchar(3)))`. */
 export function parseTrinoType(text: string): ColumnType {
   const words: string[] = []
   marks.lastIndex = 0
@@ -105,8 +105,8 @@ export function parseTrinoType(text: string): ColumnType {
   return one()
 }
 
-/** What Iceberg keeps of each of our types. Null for what it has no type for. */
-const kept: Record<string, string | null> = {
+/** Iceberg's type for each of ours. Null where it has none. */
+const sameTypes: Record<string, string | null> = {
   BOOLEAN: 'boolean',
   INTEGER: 'integer',
   BIGINT: 'bigint',
@@ -141,13 +141,13 @@ export function portableType(type: ColumnType): ColumnType {
   if (type.kind === 'struct') {
     return { kind: 'struct', fields: type.fields.map(({ name, type: inner }) => ({ name, type: portableType(inner) })) }
   }
-  if (type.kind === 'decimal' || kept[type.name] !== undefined) return type
+  if (type.kind === 'decimal' || sameTypes[type.name] !== undefined) return type
   const target = castTo[type.name] ?? 'VARCHAR'
   const decimal = /^DECIMAL\((\d+),0\)$/.exec(target)?.[1]
   return decimal === undefined ? scalarType(target) : { kind: 'decimal', precision: Number(decimal), scale: 0 }
 }
 
-/** Of a portable type, as Trino writes it. */
+/** A portable type as Trino writes it. */
 export function trinoType(type: ColumnType): string {
   if (type.kind === 'decimal') return `decimal(${type.precision},${type.scale})`
   if (type.kind === 'list') return `array(${trinoType(type.item)})`
@@ -155,7 +155,7 @@ export function trinoType(type: ColumnType): string {
   if (type.kind === 'struct') {
     return `row(${type.fields.map((field) => `${quoteIdentifier(field.name)} ${trinoType(field.type)}`).join(', ')})`
   }
-  const name = kept[type.name]
+  const name = sameTypes[type.name]
   if (name === undefined || name === null) throw new Error(`${columnTypeName(type)} is no type of Iceberg`)
   return name
 }

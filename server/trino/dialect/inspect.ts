@@ -5,7 +5,7 @@ import {
   type ColumnType,
   type Inspection,
   type SlotType,
-} from '../../data/index.ts'
+} from '../../engine/index.ts'
 import { closest, Failure } from '../../failure.ts'
 import { preparedName, type TrinoClient } from '../client/client.ts'
 import type { RunAs } from '../client/run-as.ts'
@@ -17,7 +17,7 @@ import { parseTrinoType } from '../client/types.ts'
 type Inspected = { statement: Statement; catalog: Catalog; run: RunAs }
 type Given = { slots: Array<{ name: string; type: SlotType }> }
 
-/** What Trino itself says of a statement: what its parameters are, what it returns, and whether its user may run it. */
+/** Asks Trino about a statement: its parameters, its columns, and whether its user may run it. */
 export async function inspectStatement(
   client: TrinoClient,
   { statement, catalog, run }: Inspected,
@@ -54,7 +54,7 @@ function validation({ slots }: Prepared): string {
 
 /** The types that Trino finds for parameters, where the statement leaves no doubt. */
 async function suggest(client: TrinoClient, { statement, catalog, run }: Inspected): Promise<Map<string, SlotType>> {
-  const bare = prepared(statement, () => undefined)
+  const bare = prepared(statement, { typeOf: () => undefined })
   const rows = await saying({ statement, catalog }, bare, () =>
     client.rows({ sql: `DESCRIBE INPUT ${preparedName}`, prepared: bare.text, ...run }),
   )

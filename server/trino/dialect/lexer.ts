@@ -1,4 +1,4 @@
-/** What of a statement in Trino's dialect counts: its words, in the order and at the places where they stand. */
+/** Lexeme of a statement in Trino's dialect: a word with its position, in order. */
 export type Lexeme = { kind: 'word' | 'quoted' | 'text' | 'slot' | 'number' | 'symbol'; text: string; start: number }
 
 // Alternatives in the order in which the grammar tries them. Comments and blanks are matched so that nothing in them counts.

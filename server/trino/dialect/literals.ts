@@ -1,4 +1,4 @@
-import type { SlotType, SlotValue } from '../../data/index.ts'
+import type { SlotType, SlotValue } from '../../engine/index.ts'
 import { Failure } from '../../failure.ts'
 
 /** Slots as Trino's types and literals. The values were checked against the query's schema before. */
@@ -16,7 +16,7 @@ const names: Record<string, string> = {
 const int64 = 2n ** 63n
 const maxDecimal = 10n ** 38n
 
-/** What a slot is cast to. Integers are `bigint`, and `decimal(38,0)` where one does not fit. */
+/** Type that a slot is cast to. Integers are `bigint`, and `decimal(38,0)` where one does not fit. */
 export function slotTypeName({ type, value }: { type: SlotType; value: unknown }): string {
   const scalar = type.replace('[]', '')
   const isWide = scalar === 'integer' && [value].flat().some(isBeyond)
@@ -47,7 +47,7 @@ function countOf(slot: SlotValue | undefined, value: unknown): string {
   return text
 }
 
-/** What is no such value would be read as something else, so that each is looked at once more. */
+/** Shape of each literal: a value of another shape would be read as something else, so each is checked once more. */
 const shapes: Record<string, { pattern: RegExp; literal: (text: string) => string; words: string }> = {
   number: {
     pattern: /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i,

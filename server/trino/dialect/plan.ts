@@ -1,4 +1,4 @@
-import type { Plan, PlanStep } from '../../data/index.ts'
+import type { EnginePlan, PlanStep } from '../../engine/index.ts'
 import type { TrinoClient } from '../client/client.ts'
 import type { RunAs } from '../client/run-as.ts'
 
@@ -14,7 +14,7 @@ type PlanNode = {
 const maxDetailChars = 500
 
 /** Trino's plan of a statement, as it draws it and step by step. */
-export async function planOf(client: TrinoClient, run: RunAs, executed: string): Promise<Plan> {
+export async function planOf(client: TrinoClient, run: RunAs, executed: string): Promise<EnginePlan> {
   const explain = async (form: string): Promise<string> => {
     const rows = await client.rows({ sql: `EXPLAIN (TYPE ${form}) ${executed}`, ...run })
     return rows.map(([text]) => String(text)).join('\n')
@@ -29,9 +29,12 @@ function stepsOf(
 ): PlanStep[] {
   const table = /^[^:]+:[^.]+\.([^$\s]+)/.exec(descriptor['table'] ?? '')?.[1] ?? null
   const rows = Number(estimates[0]?.outputRowCount)
-  const told = Object.entries(descriptor).filter(([, value]) => value !== '')
+  const described = Object.entries(descriptor).filter(([, value]) => value !== '')
   const listed = details.length === 0 ? [] : ([['details', details.join('\n')]] as const)
-  const shown = [...told, ...listed].map(([key, value]) => [key, withoutSchema(value, run).slice(0, maxDetailChars)])
+  const shown = [...described, ...listed].map(([key, value]) => [
+    key,
+    withoutSchema(value, run).slice(0, maxDetailChars),
+  ])
   const step: PlanStep = {
     operator: name,
     table,

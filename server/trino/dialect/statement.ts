@@ -1,8 +1,10 @@
-import type { SlotType, SlotValue } from '../../data/index.ts'
+import type { SlotType, SlotValue } from '../../engine/index.ts'
 import { Failure } from '../../failure.ts'
+import { isSchemaName } from '../catalog/names.ts'
 import { faultOf, sentenceOf } from '../client/failures.ts'
 import { nameIn, lex, type Lexeme } from './lexer.ts'
 import { literalOf, slotTypeName } from './literals.ts'
+import { escapeClause, likesIn, requireFewWildcards, slotInPattern, type Like, type SlotUse } from './patterns.ts'
 
 /** A SELECT of an author, cut at its slots. */
 export type Statement = {
@@ -10,9 +12,8 @@ export type Statement = {
   tokens: Lexeme[]
   /** Where each slot stands, in order. `isCount`: behind LIMIT and the like, where the grammar takes no cast. */
   places: Array<{ name: string; start: number; length: number; isCount: boolean }>
+  likes: Like[]
 }
-
-type Limits = { maxChars: number; ownPrefix: string }
 
 const beginnings = new Set(['select', 'with', 'values', 'table', '('])
 const countWords = new Set(['limit', 'offset', 'first', 'next'])
@@ -23,7 +24,7 @@ const slotName = /^\$[a-z][a-z0-9_]{0,62}$/i
  * returns, and that its user may. What is refused here is what would lead out of one version of a project's tables, or
  * of the limits of a query.
  */
-export function readStatement(sql: string, { maxChars, ownPrefix }: Limits): Statement {
+export function readStatement(sql: string, { maxChars }: { maxChars: number }): Statement {
   if (sql.length > maxChars)
     throw statementFailure(sql, `The SQL is longer than ${maxChars} characters; make it shorter.`)
   const nul = sql.indexOf('\0')
@@ -36,7 +37,7 @@ export function readStatement(sql: string, { maxChars, ownPrefix }: Limits): Sta
   if (first.text.toLowerCase() === 'with' && /^(session|function)$/i.test(second?.text ?? '')) {
     throw statementFailure(sql, `WITH ${second?.text.toUpperCase()} is not for queries.`, second?.start)
   }
-  for (const [index, token] of tokens.entries()) refuseForeign(sql, tokens, { index, token, ownPrefix })
+  for (const [index, token] of tokens.entries()) refuseForeign(sql, tokens, { index, token })
   const places = tokens.flatMap((token, index) => {
     if (token.kind !== 'slot') return []
     if (!slotName.test(token.text)) {
@@ -49,7 +50,7 @@ export function readStatement(sql: string, { maxChars, ownPrefix }: Limits): Sta
     const isCount = countWords.has(tokens[index - 1]?.text.toLowerCase() ?? '')
     return [{ name: token.text.slice(1).toLowerCase(), start: token.start, length: token.text.length, isCount }]
   })
-  return { sql: sql.slice(0, endOf(tokens)), tokens, places }
+  return { sql: sql.slice(0, endOf(tokens)), tokens, places, likes: likesIn(tokens) }
 }
 
 function withoutSemicolons(tokens: Lexeme[]): Lexeme[] {
@@ -62,11 +63,7 @@ function endOf(tokens: Lexeme[]): number {
   return last === undefined ? 0 : last.start + last.text.length
 }
 
-function refuseForeign(
-  sql: string,
-  tokens: Lexeme[],
-  { index, token, ownPrefix }: { index: number; token: Lexeme; ownPrefix: string },
-): void {
+function refuseForeign(sql: string, tokens: Lexeme[], { index, token }: { index: number; token: Lexeme }): void {
   const refuse = (message: string): Failure => statementFailure(sql, message, token.start)
   const before = tokens[index - 1]
   const isEscaped = before?.text === '&' && /^u$/i.test(tokens[index - 2]?.text ?? '')
@@ -75,7 +72,7 @@ function refuseForeign(
   if (token.text === '?') throw refuse('A slot is written as $name.')
   const name = nameIn(token)
   if (name === undefined) return
-  if (name === 'information_schema' || name.startsWith(ownPrefix)) {
+  if (name === 'information_schema' || isSchemaName(name)) {
     throw refuse('A query reads the tables of its project by their names alone.')
   }
   if (name.includes('$')) throw refuse('What Trino keeps beside tables and rows is not for queries.')
@@ -90,16 +87,25 @@ export type Prepared = {
   original: (offset: number) => number
 }
 
-/** `typeOf` says what each slot is cast to; undefined leaves that to Trino. */
-export function prepared({ sql, places }: Statement, typeOf: (slot: string) => string | undefined): Prepared {
+/** How the slots of a statement are sent. */
+type Sent = {
+  /** The type that each is cast to; undefined leaves that to Trino. */
+  typeOf: (slot: string) => string | undefined
+  useOf?: (slot: string) => SlotUse
+}
+
+export function prepared(statement: Statement, { typeOf, useOf = () => undefined }: Sent): Prepared {
+  const { sql, places } = statement
   let text = ''
   let copied = 0
   const jumps: Array<{ at: number; from: number }> = [{ at: 0, from: 0 }]
-  for (const { name, start, length, isCount } of places) {
-    const type = isCount ? undefined : typeOf(name)
+  for (const { start, length, written } of [
+    ...slotEdits(statement, { typeOf, useOf }),
+    ...escapeEdits(statement, useOf),
+  ].toSorted((one, other) => one.start - other.start)) {
     text += sql.slice(copied, start)
     jumps.push({ at: text.length, from: start })
-    text += type === undefined ? '?' : `CAST(? AS ${type})`
+    text += written
     copied = start + length
     jumps.push({ at: text.length, from: copied })
   }
@@ -115,19 +121,50 @@ export function prepared({ sql, places }: Statement, typeOf: (slot: string) => s
   }
 }
 
+type Edit = { start: number; length: number; written: string }
+
+function slotEdits({ places, likes }: Statement, { typeOf, useOf }: Required<Sent>): Edit[] {
+  return places.map(({ name, start, length, isCount }) => {
+    // The innermost: a pattern may hold a condition with another LIKE.
+    const like = likes.findLast(({ slots }) => slots.includes(start))
+    // Trino would take a slot without a type for a list where a pattern is put together of parts.
+    const type = isCount ? undefined : (typeOf(name) ?? (like === undefined ? undefined : 'varchar'))
+    const slot = type === undefined ? '?' : `CAST(? AS ${type})`
+    const use = useOf(name)
+    return { start, length, written: like === undefined || use === undefined ? slot : slotInPattern(slot, like, use) }
+  })
+}
+
+function escapeEdits({ places, likes }: Statement, useOf: (slot: string) => SlotUse): Edit[] {
+  const escaped = new Set(places.filter(({ name }) => useOf(name) !== undefined).map(({ start }) => start))
+  return likes
+    .filter(({ slots }) => slots.some((start) => escaped.has(start)))
+    .map((like) => ({ start: like.end, length: 0, written: escapeClause(like) }))
+}
+
 /** A prepared statement with its values: nothing that a caller sent becomes a part of its text. */
 export function executed(statement: Statement, slots: readonly SlotValue[]): string {
   const values = new Map(slots.map((slot) => [slot.name.toLowerCase(), slot]))
   const types = new Map(slots.map((slot) => [slot.name.toLowerCase(), slotTypeName(slot)]))
-  const { text, slots: order } = prepared(statement, (name) => types.get(name) ?? 'varchar')
+  requireFewWildcards(statement.likes, slots)
+  const useOf = (name: string): SlotUse => {
+    const slot = values.get(name)
+    if (slot !== undefined && slot.type !== 'string') return undefined
+    return slot?.isPattern === true ? 'pattern' : 'letters'
+  }
+  const { text, slots: order } = prepared(statement, { typeOf: (name) => types.get(name) ?? 'varchar', useOf })
   const given = order.map(({ name, isCount }) => literalOf(values.get(name), isCount))
   const quoted = `'${text.replaceAll("'", "''")}'`
   return `EXECUTE IMMEDIATE ${quoted}${given.length === 0 ? '' : ` USING ${given.join(', ')}`}`
 }
 
-/** Types of slots where nothing has a value yet. */
-export function typedBy(types: ReadonlyMap<string, SlotType>): (name: string) => string {
-  return (name) => slotTypeName({ type: types.get(name) ?? 'string', value: null })
+/** How slots are sent where nothing has a value yet. */
+export function typedBy(types: ReadonlyMap<string, SlotType>): Sent {
+  const typeOf = (name: string): SlotType => types.get(name) ?? 'string'
+  return {
+    typeOf: (name) => slotTypeName({ type: typeOf(name), value: null }),
+    useOf: (name) => (typeOf(name) === 'string' ? 'letters' : undefined),
+  }
 }
 
 /** A refusal of SQL that points at the line, column and word. */
@@ -146,7 +183,7 @@ export function statementFailure(sql: string, message: string, at?: number): Fai
   })
 }
 
-/** What Trino says against a statement, to its author, at the place in the author's own text. */
+/** Trino's complaint about a statement, for its author, at the position in the author's own text. */
 export function authorFailure(error: unknown, { sql }: Statement, { text, original }: Prepared): unknown {
   const fault = faultOf(error)
   if (fault === undefined || !(error instanceof Failure) || error.code !== 'invalid_query') return error

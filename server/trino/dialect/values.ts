@@ -1,4 +1,4 @@
-import type { ColumnType } from '../../data/index.ts'
+import type { ColumnType } from '../../engine/index.ts'
 import { utcOf } from './zones.ts'
 
 /**

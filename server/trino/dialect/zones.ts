@@ -19,7 +19,7 @@ function offsetMs(zone: string, wallMs: number): number {
   return shownMs(zone, guess) - guess
 }
 
-/** What clocks of a zone show at a moment, as if it were UTC. */
+/** Local time of a zone at a moment, as if it were UTC. */
 function shownMs(zone: string, moment: number): number {
   const found = Object.fromEntries(
     clockOf(zone)

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { SlotValue } from '../../../server/data/index.ts'
+import type { SlotValue } from '../../../server/engine/index.ts'
 import { executed, prepared, readStatement } from '../../../server/trino/dialect/statement.ts'
 
-const read = (sql: string) => readStatement(sql, { maxChars: 10_000, ownPrefix: 'prj_1_' })
+const read = (sql: string) => readStatement(sql, { maxChars: 10_000 })
 
 describe('slots', () => {
   test('are found where they are slots, not in texts, names and comments', () => {
@@ -47,7 +47,7 @@ describe('slots', () => {
 
   test('places in what Trino was sent are those in what the author wrote', () => {
     const sql = 'SELECT a FROM t WHERE b = $first AND nope = $second'
-    const { text, original } = prepared(read(sql), () => 'bigint')
+    const { text, original } = prepared(read(sql), { typeOf: () => 'bigint' })
     expect(sql.slice(original(text.indexOf('nope'))).startsWith('nope')).toBe(true)
     expect(original(text.indexOf('CAST') + 6)).toBe(sql.indexOf('$first'))
   })
@@ -65,7 +65,7 @@ test.each([
   ['WITH FUNCTION f() RETURNS int RETURN 1 SELECT f()', 'WITH FUNCTION'],
   ['SELECT * FROM Information_Schema.tables', 'by their names alone'],
   ['SELECT * FROM "information_schema".tables', 'by their names alone'],
-  ['SELECT * FROM PRJ_1_0123.t', 'by their names alone'],
+  ['SELECT * FROM PRJ_01M7S2V1SJMWWMXTNTDMH839CH_0123.t', 'by their names alone'],
   ['SELECT * FROM "t$files"', 'beside tables'],
   ['SELECT "$path" FROM t', 'beside tables'],
   [String.raw`SELECT * FROM U&"\0069nformation_schema".tables`, 'without U&'],
@@ -84,4 +84,59 @@ test.each([
   "SELECT 'x;y'",
 ])('%s is not', (sql) => {
   expect(read(sql).sql).toBe(sql)
+})
+
+describe('a text slot in LIKE', () => {
+  const mark = '\u{f8ff}'
+  const sent = (sql: string, ...slots: SlotValue[]): string => {
+    const statement = read(`SELECT a FROM t WHERE ${sql}`)
+    return /^EXECUTE IMMEDIATE 'SELECT a FROM t WHERE ([\s\S]*)' USING/.exec(executed(statement, slots))?.[1] ?? ''
+  }
+  const slot = (name: string, value: unknown, isPattern = false): SlotValue => ({
+    name,
+    type: Array.isArray(value) ? 'string[]' : 'string',
+    value,
+    isPattern,
+  })
+  const letters = (sign: string): string =>
+    `replace(replace(replace(CAST(? AS varchar), ''${sign}'', ''${sign}${sign}''), ''%'', ''${sign}%''), ''_'', ''${sign}_'')`
+
+  test.each<[string, string]>([
+    ['a LIKE $q', `a LIKE ${letters(mark)} ESCAPE ''${mark}''`],
+    [
+      "a LIKE '%' || lower($q) || '%' AND b = $q",
+      `a LIKE ''%'' || lower(${letters(mark)}) || ''%'' ESCAPE ''${mark}'' AND b = CAST(? AS varchar)`,
+    ],
+    [
+      "a NOT LIKE concat('%', $q) OR $q = 'x'",
+      `a NOT LIKE concat(''%'', ${letters(mark)}) ESCAPE ''${mark}'' OR CAST(? AS varchar) = ''x''`,
+    ],
+    ["(a LIKE VARCHAR '%' || $q) IS TRUE", `(a LIKE VARCHAR ''%'' || ${letters(mark)} ESCAPE ''${mark}'') IS TRUE`],
+    ["a LIKE $q ESCAPE '!'", `a LIKE ${letters('!')} ESCAPE ''!''`],
+    ['CASE WHEN a LIKE $q THEN 1 END = 1', `CASE WHEN a LIKE ${letters(mark)} ESCAPE ''${mark}'' THEN 1 END = 1`],
+    [
+      "a LIKE CASE WHEN $q = '' THEN '%' ELSE $q END",
+      `a LIKE CASE WHEN ${letters(mark)} = '''' THEN ''%'' ELSE ${letters(mark)} END ESCAPE ''${mark}''`,
+    ],
+    ["a LIKE '50%' AND b = $q", `a LIKE ''50%'' AND b = CAST(? AS varchar)`],
+  ])('%s is taken letter for letter', (sql, expected) => {
+    expect(sent(sql, slot('q', '5%'))).toBe(expected)
+  })
+
+  test('keeps its wildcards where it is a pattern', () => {
+    const pattern = `replace(CAST(? AS varchar), ''${mark}'', ''${mark}${mark}'')`
+    expect(sent('a LIKE $q', slot('q', '5%', true))).toBe(`a LIKE ${pattern} ESCAPE ''${mark}''`)
+    expect(sent("a LIKE $q ESCAPE '!'", slot('q', '5%', true))).toBe("a LIKE CAST(? AS varchar) ESCAPE ''!''")
+  })
+
+  test.each(['a LIKE b', 'a LIKE (SELECT $q)', 'a LIKE $l[1]', 'a LIKE $q ESCAPE b', "a LIKE $q ESCAPE '_'"])(
+    'cannot be told from the pattern, so that a value has two wildcards at most: %s',
+    (sql) => {
+      const given = (value: string) => [slot('q', value), slot('l', [value])]
+      expect(sent(`${sql} AND $q <> ''`, ...given('a%b_c'))).not.toBe('')
+      expect(() => sent(`${sql} AND $q <> ''`, ...given('a%b_c%'))).toThrow(
+        expect.objectContaining({ code: 'invalid_query', reason: 'invalid_slots' }) as Error,
+      )
+    },
+  )
 })

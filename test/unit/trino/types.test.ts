@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { columnTypeName, parseColumnType } from '../../../server/data/index.ts'
+import { columnTypeName, parseColumnType } from '../../../server/engine/index.ts'
 import { rowEncoder } from '../../../server/trino/dialect/formats.ts'
 import { parseTrinoType, portableType, trinoType } from '../../../server/trino/client/types.ts'
 import { jsonEncoder } from '../../../server/trino/dialect/values.ts'
