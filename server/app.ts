@@ -13,7 +13,7 @@ import {
   type Vault,
 } from './access/index.ts'
 import type { Clock } from './clock.ts'
-import type { Config } from './config.ts'
+import { fixedLimits, type Config, type Limits } from './config.ts'
 import {
   createClientDocuments,
   createPost,
@@ -21,6 +21,7 @@ import {
   openDatasourceDirectory,
   openGrants,
   openOutbound,
+  openPaces,
   openUploads,
   readFreshness,
   readTablesPast,
@@ -28,37 +29,40 @@ import {
   runDueSchedules,
   runRefresh,
   type Outbound,
+  type Paces,
   type TokenSource,
   type Uploads,
 } from './connections/index.ts'
 import {
   buildDataline,
-  createQueryEngine,
-  createTableBuilder,
-  openBucket,
   openCatalogs,
-  openEngine,
-  openFiles,
-  openLookups,
   readDrifts,
   readHeldTables,
   type Catalogs,
   type DatasourceDirectory,
-  type Files,
-  type Lookups,
-  type QueryEngine,
   type QueryGate,
-  type TableBuilder,
+  type TableModels,
+  namedFiles,
 } from './data/index.ts'
-import { createDefinitionTurns } from './definition/index.ts'
-import { createEngineMoveTurns } from './engine-move/index.ts'
-import type { WorkTurns } from './flow/index.ts'
+import {
+  createQueryEngine,
+  createTableBuilder,
+  openEngine,
+  type QueryEngine,
+  type TableBuilder,
+} from './engine/index.ts'
+import { openBucket, openFiles, type Files } from './files/index.ts'
+import { openLookups, type Lookups } from './lookups/index.ts'
+import { definitionTurns } from './definition/index.ts'
+import { engineMoveTurns } from './engine-move/index.ts'
+import { openGate, type Gate } from './flow/index.ts'
+import { openTableModels, readModelStatements, runRebuild } from './models/index.ts'
+import { openTestGate } from './row-tests/index.ts'
 import { openJobs, type Jobs } from './jobs/index.ts'
 import { openLog } from './log.ts'
 import type { Observe } from './observe.ts'
 import { engineOf, openOrigins, openProjectDirectory, type Origins } from './projects/index.ts'
 import {
-  createReleaseTurns,
   hasQuery,
   keepLookups,
   openAnswers,
@@ -72,37 +76,25 @@ import {
   type QueryCallers,
   type QueryNameKeepers,
   type Rehearsal,
-  type ReleaseTurns,
+  releaseTurns,
+  type DeployGate,
+  type TestGate,
 } from './queries/index.ts'
 import {
   holdWordKeepers,
   openLanguageModel,
   openQuestionLog,
-  openRouter,
+  openQuestionIndexes,
   renameExpected,
   type LanguageModel,
   type QuestionLog,
-  type Router,
-  type RouterOptions,
+  type QuestionIndexes,
+  type QuestionIndexesOptions,
 } from './questions/index.ts'
-import {
-  alertOptions,
-  bucketOptions,
-  attemptLimits,
-  databaseOptions,
-  engineOptions,
-  filesOptions,
-  jobOptions,
-  lookupOptions,
-  languageModelOptions,
-  clientDocumentOptions,
-  outboundOptions,
-  routerOptions,
-  trinoOptions,
-  usageOptions,
-} from './part-options.ts'
+import { bucketOptions, databaseOptions, engineOptions, questionIndexesOptions, trinoOptions } from './part-options.ts'
 import {
   checkDatabase,
+  checkExample,
   checkExecutors,
   checkObjects,
   checkQuestions,
@@ -172,46 +164,58 @@ export type App = KeyAccess & {
   /** Messages to members' own addresses, through the same client. */
   post: Post
   tokens: TokenSource
+  /** Turns that calls to one API take. */
+  paces: Paces
   /** Receives files that people send. */
   uploads: Uploads
   jobs: Jobs
   deployments: Deployments
   /** Which deployed queries a change of data would break. */
   queryGate: QueryGate
+  /** The models that are built from a table. */
+  models: TableModels
   answers: Answers
   /** Answers that lie written in files. */
   lookups: Lookups
   queryCallers: QueryCallers
-  /** What else knows a query by its name. */
+  /** Rooms that know a query by its name. */
   queryNames: QueryNameKeepers
-  releaseTurns: ReleaseTurns
-  definitionTurns: WorkTurns
-  engineMoveTurns: WorkTurns
+  releaseGate: Gate
+  definitionGate: Gate
+  engineMoveGate: Gate
   /** Hears of answered calls, and writes down those that projects want to run again. */
   callWatch: CallWatch
   recorder: CallRecorder
   /** Runs calls on a release that is tried out, behind their answers. */
   behindCalls: BehindCalls
-  /** What recorded calls say of a release before it is made. */
+  /** Replays recorded calls on a release before it is made. */
   rehearsal: Rehearsal
   canaries: Canaries
-  router: Router
+  questionIndexes: QuestionIndexes
+  /** The same indexes, as releases see them: which questions would move. */
+  deployGate: DeployGate
+  /** Tests with rows, as releases see them. */
+  testGate: TestGate
   /** Null where none is configured. */
   languageModel: LanguageModel | null
   questionLog: QuestionLog
   signInAttempts: Attempts
   authenticationAttempts: Attempts
-  /** Of clients that ask to be let in, by address. */
+  /** Registrations of clients, by address. */
   clientRegistrations: Attempts
-  /** What clients say of themselves at an address of theirs. */
+  /** Tests of connections that name no project, by person. */
+  connectionTests: Attempts
+  /** Metadata documents that clients publish at an address of theirs. */
   clientDocuments: ClientDocuments
   readiness(): Promise<Readiness>
+  /** Whether the example of a new installation answers; true where there is none. */
+  example: { isPrepared: boolean }
   /** Ends when what was started and not waited for runs: calls that come before wait for it. */
   started: Promise<void>
   close(): Promise<void>
 }
 
-/** What the app is opened with beside its settings. */
+/** Options of the app beside its settings. */
 export type AppOptions = {
   now?: () => number
   log?: Observe
@@ -221,13 +225,13 @@ export type AppOptions = {
   passwordCost?: PasswordCost
   /** The database, where it is on its way already. */
   store?: OpeningStore
-  /** Of several on one database, each with a data folder of its own: nothing of the others' data can be read. */
+  /** Whether several on one database have a data folder each: nothing of the others' data can be read. */
   sharesDatabase?: boolean
   /** A further certificate authority that outbound calls trust, in PEM. */
   outboundCa?: string
   /** How the processes for queries and for questions are started, where several apps share them. */
   openEngine?: typeof openEngine
-  openEncoder?: RouterOptions['openEncoder']
+  openEncoder?: QuestionIndexesOptions['openEncoder']
 }
 
 /** Opens everything in order; closes in reverse, also when a later step fails. */
@@ -252,8 +256,8 @@ export async function openApp(
     for (const closer of closers.splice(0).toReversed()) await closer()
   }
   /** Remembers how to close what has just been opened. */
-  const opened = <Part>(part: Part, closePart: (part: Part) => unknown): Part => {
-    closers.push(() => closePart(part))
+  const opened = <Part extends Closable>(part: Part): Part => {
+    closers.push(() => part.close())
     return part
   }
   const prometheus = openPrometheus()
@@ -266,65 +270,64 @@ export async function openApp(
     traces?.observe(event)
   }
   const { dataDir, limits } = config
-  const closeTimeoutMs = limits.flushTimeoutMs
   try {
-    if (config.traceEndpoint !== undefined) traces = opened(await openTraces(now), (part) => part.close())
+    if (config.traceEndpoint !== undefined) traces = opened(await openTraces(now))
     const claims = !sharesDatabase || config.objectsUrl !== undefined
     const store = opened(
       await (opening?.opened(observe) ?? openDatabase({ ...databaseOptions(config), claims, observe })),
-      (part) => part.close(),
     )
     const { role, objectsUrl } = config
     // With the data in one folder there is this process alone.
-    const replicas = opened(
-      objectsUrl === undefined ? soleReplica : await openReplicas(store, { role, observe }),
-      (part) => part.close(),
-    )
-    usage = opened(openUsage({ ...usageOptions(config), store, holdWordKeepers, observe, now }), (part) => part.close())
+    const replicas = opened(objectsUrl === undefined ? soleReplica : await openReplicas(store, { role, observe }))
+    usage = opened(openUsage({ store, holdWordKeepers, observe, now }))
     const vault = await openInstalledVault({ store, dataDir, secretKey: config.secretKey })
-    const { files } = opened(await openFiles({ ...filesOptions(config), store, observe, now }), (part) => part.close())
-    const origins = opened(await openOrigins(store), (part) => part.close())
+    const { files } = opened(
+      await openFiles({
+        dir: join(dataDir, 'files'),
+        bucket: bucketOptions(config),
+        cacheBytes: limits.objectCacheBytes,
+        store,
+        namedFiles: () => namedFiles({ client: store.pool }),
+        observe,
+        now,
+      }),
+    )
+    const origins = opened(await openOrigins(store, observe))
     const datasources = openDatasourceDirectory(store)
     const engines = { engineOf: (projectId: string) => engineOf(store, projectId) }
-    const catalogs = opened(await openCatalogs({ store, files, datasources, engines, observe, now }), (part) =>
-      part.close(),
-    )
-    const executors = opened(await startEngine({ ...engineOptions(config), observe, now }), (part) =>
-      part.close(limits.shutdownTimeoutMs),
-    )
+    const catalogs = opened(await openCatalogs({ store, files, datasources, engines, observe, now }))
+    const executors = await startEngine({ ...engineOptions(config), observe, now })
+    opened({ close: () => executors.close(limits.shutdownTimeoutMs) })
     const builder = createTableBuilder(executors, files)
-    const lookups = opened(openLookups({ ...lookupOptions(config), engine: executors, files, observe, now }), (part) =>
-      part.close(),
-    )
+    // A process that answers no calls needs no lookups.
+    const shelf = { dir: join(dataDir, 'lookups'), maxBytes: role === 'worker' ? 0 : limits.lookupBytes }
+    const lookups = opened(openLookups({ ...shelf, engine: executors, files, observe, now }))
     const trino = await openConfiguredTrino(config, { store, files, builder, executors, now }, opened)
     const engine = createQueryEngine(executors, files, trino?.engine ?? null)
-    const outbound = opened(
-      openOutbound({ ...outboundOptions(config), ...(outboundCa !== undefined && { ca: outboundCa }), now }),
-      (part) => part.close(),
-    )
+    // The sample API is this server under a name of its own, by which nothing else of it can be reached.
+    const sample = config.example === 'on' ? [`sample.localhost:${config.port}`] : []
+    const allow = [...config.outboundAllow, ...sample]
+    const outbound = opened(openOutbound({ allow, ...(outboundCa !== undefined && { ca: outboundCa }), now }))
     const post = createPost(outbound)
-    const jobs = opened(await openJobs({ ...jobOptions(config), store, observe }), (part) => part.close())
-    const keyAccess = opened(await openKeyAccess({ store, vault, config, replicas, now, observe }), (part) =>
-      part.close(),
-    )
-    const { attempts, ...sharing } = await openSharedAttempts(store, attemptLimits(config), now)
-    opened(sharing, (part) => part.close())
-    const deployments = opened(await openDeployments({ store, observe }), (part) => part.close())
-    opened(await keepLookups({ store, lookups, catalogs, deployments, observe }), (part) => part.close())
+    const jobLimits = { timeoutMs: 1_800_000, graceMs: limits.shutdownTimeoutMs }
+    const jobs = opened(await openJobs({ concurrency: limits.jobsAtOnce, limits: jobLimits, store, observe }))
+    const keyAccess = opened(await openKeyAccess({ store, vault, config, replicas, now, observe }))
+    const { attempts } = opened(await openSharedAttempts(store, attemptsPerMinute(limits), now))
+    const deployments = opened(await openDeployments({ store, observe }))
+    opened(await keepLookups({ store, lookups, catalogs, deployments, observe }))
     const sources = alertSources({ store, datasources, deployments })
-    const alerts = opened(
-      openAlerts({ ...alertOptions(config), store, vault, post, usage, sources, observe, now }),
-      (part) => part.close(),
-    )
-    const queryCallers = opened(openQueryCallers({ store, observe, now, closeTimeoutMs }), (part) => part.close())
+    const alerts = opened(openAlerts({ config, store, vault, post, usage, sources, observe, now }))
+    const queryCallers = opened(openQueryCallers({ store, observe, now }))
     const calls = { store, vault, engine, catalogs, deployments, config, observe, now }
-    const rollout = opened(await openRollout(calls), (part) => part.close())
-    const questionLog = opened(openQuestionLog({ store, observe, now, closeTimeoutMs }), (part) => part.close())
+    const rollout = opened(await openRollout(calls))
+    const example = { isPrepared: true }
+    const questionLog = opened(openQuestionLog({ store, observe, now }))
     const models = { modelDir, readerDir, openEncoder }
-    const routing = { ...routerOptions(config), ...models, store, datasources, deployments, observe, now }
-    const router = opened(await openRouter(routing), (part) => part.close())
-    const judged = { store, usage, deployments, router, observe, now }
-    const canaries = opened(openCanaries(judged, limits.canaryIntervalSeconds * 1000), (part) => part.close())
+    const asked = { store, datasources, deployments, catalogs, engine, observe, now }
+    const routing = { ...questionIndexesOptions(config), ...models, ...asked }
+    const questionIndexes = opened(await openQuestionIndexes(routing))
+    const judged = { store, usage, deployments, deployGate: questionIndexes, observe, now }
+    const canaries = opened(openCanaries(judged, limits.canaryIntervalSeconds * 1000))
     const app: App = {
       config,
       now,
@@ -347,11 +350,18 @@ export async function openApp(
       outbound,
       post,
       tokens: createTokenSource(outbound, now, openGrants({ store, vault, outbound, now })),
+      paces: openPaces(store),
       uploads: openUploads({ files, maxBytes: limits.uploadBytes, most: limits.uploadsAtOnce }),
       jobs,
       ...keyAccess.access,
       deployments,
-      queryGate: openQueryGate({ engine, catalogs, deployments }),
+      queryGate: openQueryGate({
+        engine,
+        catalogs,
+        deployments,
+        models: (projectId) => readModelStatements(store, projectId),
+      }),
+      models: openTableModels({ jobs, datasources }),
       answers: openAnswers({
         maxBytes: limits.answerCacheBytes,
         maxBytesInFlight: limits.answersInFlightBytes,
@@ -361,36 +371,31 @@ export async function openApp(
       lookups,
       queryCallers,
       queryNames: { renamed: renameEverywhere },
-      definitionTurns: createDefinitionTurns({
-        waitMs: limits.definitionWaitMs,
-        queueLength: limits.definitionQueueLength,
-      }),
-      engineMoveTurns: createEngineMoveTurns({
-        waitMs: limits.engineMoveTimeoutMs,
-        queueLength: limits.engineMoveQueueLength,
-      }),
-      releaseTurns: createReleaseTurns({
-        store,
-        waitMs: limits.releaseWaitMs,
-        queueLength: limits.releaseQueueLength,
-      }),
+      definitionGate: openGate(definitionTurns),
+      engineMoveGate: openGate(engineMoveTurns),
+      releaseGate: openGate(releaseTurns),
       callWatch: rollout.callWatch,
       recorder: rollout.recorder,
       behindCalls: rollout.behindCalls,
       rehearsal: createRehearsal({ ...calls, jobs, recorder: rollout.recorder }),
       canaries,
-      router,
-      languageModel: openLanguageModel({ ...languageModelOptions(config), outbound, observe }),
+      questionIndexes,
+      deployGate: questionIndexes,
+      testGate: openTestGate({ store, catalogs, engine, builder, files, config }),
+      languageModel: openLanguageModel({ config, outbound, observe }),
       questionLog,
       signInAttempts: attempts.signIn,
       authenticationAttempts: attempts.authentication,
       clientRegistrations: attempts.registration,
-      clientDocuments: createClientDocuments({ ...clientDocumentOptions(config), outbound, now }),
+      connectionTests: attempts.connectionTest,
+      clientDocuments: createClientDocuments({ config, outbound, now }),
+      example,
       readiness: async () => ({
         database: await checkDatabase(store),
         executors: checkExecutors(engine),
         queue: await jobs.health(),
-        questions: checkQuestions(router),
+        questions: checkQuestions(questionIndexes),
+        example: checkExample(example),
         ...(keyAccess.isShared && { redis: checkRedis(keyAccess.isShared()) }),
         ...(trino !== null && { trino: checkTrino(await trino.isReached()) }),
         ...(files.isReached && { objects: checkObjects(files.isReached()) }),
@@ -406,7 +411,8 @@ export async function openApp(
   }
 }
 
-type Opened = <Part>(part: Part, closePart: (part: Part) => unknown) => Part
+type Closable = { close(): unknown }
+type Opened = <Part extends Closable>(part: Part) => Part
 
 /** Null where none is configured. */
 async function openConfiguredTrino(
@@ -416,11 +422,21 @@ async function openConfiguredTrino(
 ): Promise<Trino | null> {
   const [options, bucketAt] = [trinoOptions(config), bucketOptions(config)]
   if (options === null || bucketAt === null) return null
-  const bucket = opened(await openBucket(bucketAt), (part) => part.close())
-  return opened(openTrino(options, { ...parts, bucket }), (part) => part.close())
+  const bucket = opened(await openBucket(bucketAt))
+  return opened(openTrino(options, { ...parts, bucket }))
 }
 
-/** Who answers what alerts ask. */
+/** Failures of each kind that an address may have in a minute. */
+function attemptsPerMinute(limits: Limits) {
+  return {
+    signIn: limits.failedSignInsPerMinute,
+    authentication: limits.failedAuthenticationsPerMinute,
+    registration: limits.oauthRegistrationsPerMinute,
+    connectionTest: fixedLimits.connectionTests.value,
+  }
+}
+
+/** Sources of the figures that alerts ask for. */
 function alertSources({
   store,
   datasources,
@@ -446,6 +462,12 @@ const renameEverywhere: QueryNameKeepers['renamed'] = async (transaction, names)
 function registerJobs(app: App): void {
   const { loadTimeoutMs } = app.config.limits
   app.jobs.register('refresh_datasource', (context) => runRefresh(app, context), { timeoutMs: loadTimeoutMs + 60_000 })
+  app.jobs.register('rebuild_model', (context) => runRebuild(app, context), {
+    timeoutMs: app.config.limits.modelTimeoutMs + 600_000,
+    // Models that waited for it, whichever way it ended.
+    ended: (transaction, { projectId, sourceId: datasourceId }) =>
+      app.models.sourceChanged(transaction, { projectId, datasourceId }),
+  })
   app.jobs.registerSchedules(() => runDueSchedules(app))
   app.jobs.register(replayJob, (context) => runReplay(app, context), { ended: endReplay })
   app.jobs.register('compact_table', (context) => runCompaction(app, context))

@@ -1,9 +1,7 @@
 import { parseArgs } from 'node:util'
-import { keepTickShape } from './process/collect.ts'
+import { keepTickShape, say, openStopRequests, type StopRequests } from './process/index.ts'
 import { readConfig } from './config.ts'
-import { say } from './process/output.ts'
 import { databaseOptions } from './part-options.ts'
-import { openStopRequests, type StopRequests } from './process/stop-requests.ts'
 import { beginDatabase } from './store/index.ts'
 
 /** Starts the service and keeps it until a signal asks for its end. */
@@ -14,6 +12,9 @@ async function main(): Promise<void> {
   if ('mistakes' in config) {
     for (const mistake of config.mistakes) say(`Configuration: ${mistake}.`)
     process.exit(1)
+  }
+  for (const variable of config.retired) {
+    say(`Configuration: ${variable} is no longer a setting and has no effect; its default applies. Remove it.`)
   }
   const requests = hearSignals()
   void keepTickShape()

@@ -1,15 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { actAs, ensureFirstUser, makeSignInLink } from './access/index.ts'
 import { openApp, type App } from './app.ts'
-import { collectAll } from './process/collect.ts'
+import { collectAll, say, type StopRequests } from './process/index.ts'
 import type { Config } from './config.ts'
 import { ensureExample, type Example } from './example/index.ts'
-import { keepHouse } from './housekeeping.ts'
+import { maintain } from './housekeeping.ts'
 import { buildHttp, type Http } from './http/index.ts'
-import { say } from './process/output.ts'
 import { warmProjects } from './queries/index.ts'
-import { warmQuestions } from './questions/index.ts'
-import type { StopRequests } from './process/stop-requests.ts'
+import { readQueries, warmQuestions } from './questions/index.ts'
 import type { OpeningStore } from './store/index.ts'
 
 /** A caller whose connection finds no room here tries again after 1, 3, 7, 15 and 31 seconds, and blames the answer. */
@@ -43,9 +41,10 @@ export async function serve({ config, requests, store, withWelcome, startedAtMs,
   })
   const first = await ensureFirstUser(app, { example: config.example === 'on' ? 'wanted' : 'off' })
   if (config.role !== 'api') await startWork(app)
+  app.example.isPrepared = config.role === 'worker' || config.example !== 'on'
   await http.listen({ port: config.port, host: config.host, backlog: connectionsWaiting })
   collectWhenQuiet(http, config.limits.restAfterSeconds * 1_000)
-  requests.onStop(stopper(app, http, { stopHousekeeping: keepHouse(app), end }))
+  requests.onStop(stopper(app, http, { stopHousekeeping: maintain(app), end }))
   // Behind the first answers: a start does not wait for it, and the first question seldom does.
   if (config.role !== 'worker') setTimeout(() => void warm(app), warmAfterMs).unref()
   const address = addressOf(app, http)
@@ -90,7 +89,7 @@ function collectWhenQuiet(http: Http, restAfterMs: number): void {
   })
   const look = (): void => {
     if (isClean || performance.now() - calledMs < waitMs) return
-    // What only starting needed goes first; what the first jobs left, with the next one.
+    // Memory that only starting needed goes first; that of the first jobs, with the next collection.
     isClean = waitMs === restAfterMs
     waitMs = restAfterMs
     collectAll()
@@ -114,11 +113,15 @@ async function linkFor(app: App, userId: string): Promise<string | undefined> {
 /** The service does not fail with its example. */
 async function prepareExample(app: App, userId: string, address: string): Promise<Example | undefined> {
   try {
-    return await ensureExample(app, await actAs(app, userId), address)
+    const example = await ensureExample(app, await actAs(app, userId), address)
+    if (example !== undefined) await readQueries(app, { projectId: example.projectId, environment: 'production' })
+    return example
   } catch (error) {
     app.observe({ kind: 'fault', where: 'example project', error })
     say('  The example project could not be set up; the log says why. The next start tries again.')
     return undefined
+  } finally {
+    app.example.isPrepared = true
   }
 }
 

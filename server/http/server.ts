@@ -6,7 +6,7 @@ import { fastify, type FastifyReply, type FastifyRequest } from 'fastify'
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { labelOf } from '../access/index.ts'
 import type { App } from '../app.ts'
-import type { Holder } from '../fair-share.ts'
+import type { Holder } from '../flow/index.ts'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
 import { onBehalfOf } from '../store/index.ts'
@@ -16,50 +16,53 @@ import { allowOrigin, allowRefusal, servePreflights } from './request/cross-orig
 import { answerError, sendFailure } from './answer/errors.ts'
 import { openEventStreams } from './answer/event-streams.ts'
 import type { Http } from './request/http.ts'
-import { acceptJsonOnly } from './json-body.ts'
+import { acceptJsonOnly } from './request/json-body.ts'
 import { openapiOptions } from './request/openapi.ts'
 import { limitRequestTime, maxRequestMs } from './request/request-time.ts'
 import { openRouteTable, type RouteTable } from './request/route-table.ts'
-import { serveAlertChannels } from './routes/alert-channels.ts'
-import { serveAlertActs, serveAlerts, serveAlertTrials } from './routes/alerts.ts'
+import { serveAlertChannels } from './routes/usage/alert-channels.ts'
+import { serveAlertActs, serveAlerts, serveAlertTrials } from './routes/usage/alerts.ts'
 import { serveAudit, serveAuditExport } from './routes/access/audit.ts'
-import { serveAskedQuestions, serveQuestionSettings, serveTrials } from './routes/asked-questions.ts'
+import { serveAskedQuestions, serveQuestionSettings, serveTrials } from './routes/questions/asked-questions.ts'
 import { serveBrowserTokens } from './routes/access/browser-tokens.ts'
 import { serveConnections } from './routes/connections/connections.ts'
-import { serveDataObjects, serveObjectContent } from './routes/data.ts'
-import { serveDatasources } from './routes/datasources.ts'
-import { serveLineage } from './routes/lineage.ts'
-import { serveCounterExamples } from './routes/counter-examples.ts'
+import { serveDataObjects, serveObjectContent } from './routes/connections/data.ts'
+import { serveDatasources } from './routes/connections/datasources.ts'
+import { serveRowTests } from './routes/queries/row-tests.ts'
+import { serveModels } from './routes/connections/models.ts'
+import { serveLineage } from './routes/connections/lineage.ts'
+import { serveCounterExamples } from './routes/questions/counter-examples.ts'
 import { serveFiles } from './routes/connections/files.ts'
-import { serveEvaluationRuns, serveEvaluations } from './routes/evaluations.ts'
-import { serveJobEvents, serveJobs } from './routes/jobs.ts'
-import { serveDefinition } from './routes/definition.ts'
-import { serveDeploying, serveVersions } from './routes/deployments.ts'
+import { serveEvaluationRuns, serveEvaluations } from './routes/questions/evaluations.ts'
+import { serveJobEvents, serveJobs } from './routes/service/jobs.ts'
+import { serveDefinition } from './routes/queries/definition.ts'
+import { serveDeploying, serveVersions } from './routes/queries/deployments.ts'
 import { admitQueryCall, projectNamed } from './request/query-call.ts'
-import { serveKeyActs, serveKeyAddresses, serveKeys, servePlans } from './routes/keys.ts'
+import { serveKeyActs, serveKeyAddresses, serveKeys, servePlans } from './routes/access/keys.ts'
 import { serveMcp } from './routes/service/mcp.ts'
-import { serveMembers, serveInvitations } from './routes/members.ts'
-import { serveAuthorizations } from './routes/oauth.ts'
+import { serveMembers, serveInvitations } from './routes/access/members.ts'
+import { serveAuthorizations } from './routes/connections/oauth.ts'
 import { serveApprovals, serveClients, serveDiscovery } from './routes/access/authorization-server.ts'
 import { serveOwnKey } from './routes/access/own-key.ts'
 import { serveProjectDocument } from './routes/queries/project-document.ts'
-import { serveEnvironments, serveProjects } from './routes/projects.ts'
-import { serveReleases } from './routes/releases.ts'
+import { serveEnvironments, serveProjects } from './routes/service/projects.ts'
+import { serveReleases } from './routes/queries/releases.ts'
 import { separateSample, serveSample } from './routes/service/sample.ts'
-import { serveAuthoring, serveQueries } from './routes/queries.ts'
+import { serveAuthoring, serveQueries } from './routes/queries/queries.ts'
 import { serveQueryCalls, serveReadCalls } from './routes/queries/query-calls.ts'
 import { serveQuestions } from './routes/questions/questions.ts'
-import { serveReplays } from './routes/replays.ts'
+import { serveReplays } from './routes/queries/replays.ts'
 import { serveEngineMoves } from './routes/queries/engine-moves.ts'
-import { serveDataVersions, serveTableSchemas } from './routes/table-schemas.ts'
-import { serveSharedReferences } from './routes/shared-references.ts'
+import { serveDataVersions, serveTableSchemas } from './routes/connections/table-schemas.ts'
+import { serveSharedReferences } from './routes/access/shared-references.ts'
 import { serveHealth, serveLimits, serveMetrics, serveTrinoRules } from './routes/service/service.ts'
-import { serveSession } from './routes/session.ts'
-import { serveRequest, serveRequestEvents, serveUsage } from './routes/usage.ts'
-import { serveVariables } from './routes/variables.ts'
-import { serveManagementTokens } from './routes/tokens.ts'
-import { serveTimeline } from './routes/timeline.ts'
-import { serveViews } from './routes/views.ts'
+import { serveSession } from './routes/access/session.ts'
+import { serveRequest, serveRequestEvents, serveUsage } from './routes/usage/usage.ts'
+import { serveApis } from './routes/connections/apis.ts'
+import { serveVariables } from './routes/connections/variables.ts'
+import { serveManagementTokens } from './routes/access/tokens.ts'
+import { serveTimeline } from './routes/usage/timeline.ts'
+import { serveViews } from './routes/usage/views.ts'
 import { openSessionStore, sessionCookie } from './request/session-store.ts'
 import { endSilentConnections } from './request/silent-connections.ts'
 import { isLostVisitor, openWebPage, serveWeb, type WebPage } from './request/web.ts'
@@ -89,10 +92,7 @@ export async function buildHttp(app: App): Promise<Http> {
   const page = await openWebPage()
   const nowhere = { routes, page }
   http.setErrorHandler<Parameters<typeof answerError>[1]>((error, request, reply) =>
-    // Whatever is wrong with a request to nowhere, that is what it is told.
-    request.is404 && !(error instanceof Failure)
-      ? answerNowhere(nowhere, request, reply)
-      : answerError(app, error, request, reply),
+    answerError(app, error, request, reply),
   )
   http.setNotFoundHandler((request, reply) => answerNowhere(nowhere, request, reply))
   separateSample(http)
@@ -100,6 +100,11 @@ export async function buildHttp(app: App): Promise<Http> {
   acceptJsonOnly(http, limits)
   observeRequests(http, app)
   limitRequestTime(http, limits)
+  // Whatever else is wrong with a request to nowhere, that is what it is told, and its body is not read.
+  http.addHook('onRequest', (request, reply, done) => {
+    if (request.is404) answerNowhere(nowhere, request, reply)
+    else done()
+  })
   endSilentConnections(http)
 
   await http.register(fastifySwagger, openapiOptions)
@@ -112,7 +117,7 @@ export async function buildHttp(app: App): Promise<Http> {
   return http
 }
 
-/** What a process that runs jobs is asked all the same: how it is, and the data of the example. */
+/** Routes of a process that runs jobs: its health, and the data of the example. */
 const workerPaths = /^\/(healthz|readyz|metrics|trino|sample)(\/|\?|$)/
 
 /** A balancer that sends calls to a worker is told so, and its callers to come again. */
@@ -154,10 +159,10 @@ async function servePages(http: Http, app: App, page: WebPage | null): Promise<v
   await serveWeb(http, page)
 }
 
-/** Whose connections to the database a request takes: its project's, and in it those of who asks. */
+/** The holder of a request's connections to the database: its project, and in it the caller. */
 function holderOf({ params, caller }: FastifyRequest): Holder | null {
   const { project_id: projectId } = params as { project_id?: string }
-  return projectId === undefined || caller === null ? null : { projectId, keyId: labelOf(caller) }
+  return projectId === undefined || caller === null ? null : [projectId, labelOf(caller)]
 }
 
 /** Everything that takes a management credential: a session or a management token. */
@@ -201,9 +206,12 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveInvitations(http, app)
   serveConnections(http, app)
   serveDatasources(http, app)
+  serveModels(http, app)
+  serveRowTests(http, app)
   serveAuthorizations(http, app)
   await http.register(async (files) => serveFiles(files.withTypeProvider<ZodTypeProvider>(), app))
   serveVariables(http, app)
+  serveApis(http, app)
   serveTableSchemas(http, app)
   serveDataVersions(http, app)
   serveDataObjects(http, app)
@@ -253,7 +261,7 @@ async function serveManagement(http: Http, app: App): Promise<void> {
 }
 
 /**
- * Of Helmet's headers the one that means something for data: the others are for pages, and what no browser shows needs no
+ * Data needs one of Helmet's headers: the others are for pages, and what no browser shows needs no
  * policy. Each header of a call costs a hundredth of an answer given from memory.
  */
 const dataHeaders = { 'x-content-type-options': 'nosniff' }

@@ -21,7 +21,7 @@ export const refusals = {
   503: error('Busy or starting; try again.'),
 }
 
-/** Of what runs a query. */
+/** Refusals of a route that runs a query. */
 export const runRefusals = { ...refusals, 504: error('The query ran past its limit and was cancelled.') }
 
 export const noContent = z.undefined().describe('Done.')

@@ -10,7 +10,7 @@ import { addressOf } from '../request/query-call.ts'
  */
 export function tellEarlyRefusals(app: Pick<App, 'observe'>, entry: Run['entry']) {
   return async (request: FastifyRequest, _reply: FastifyReply, error: FastifyError): Promise<void> => {
-    // Whoever is not known to have a key is nobody's caller.
+    // A request without a known key belongs to no caller.
     if (request.keyCaller === null) return
     const { query_name: name = null } = request.params as { query_name?: string }
     tellRefusal(app, request.keyCaller, { entry, name, ...addressIfAny(request), error: asFailure(error, request) })

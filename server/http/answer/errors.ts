@@ -2,13 +2,13 @@ import type { FastifyError, FastifyReply, FastifyRequest, FastifySchemaValidatio
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
 import { failures, type FailureCode } from '../../../api/failures.ts'
 import type { App } from '../../app.ts'
-import { asDiskFailure } from '../../process/disk-failure.ts'
-import { envelopeOf, Failure, type FailureDetail } from '../../failure.ts'
+import { asDiskFailure } from '../../process/index.ts'
+import { envelopeOf, Failure, listProblems, maxProblems, type FailureDetail } from '../../failure.ts'
 import { asStoreFailure } from '../../store/index.ts'
 import { isGone } from './gone.ts'
 import { setRateHeaders } from './rate-headers.ts'
 
-/** What Fastify itself refuses, in our words. */
+/** The refusals of Fastify itself, in our words. */
 const fastifyFailures: Record<string, () => Failure> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new Failure('payload_too_large'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
@@ -20,7 +20,7 @@ const fastifyFailures: Record<string, () => Failure> = {
     new Failure('not_found', { message: 'A part of the path is longer than any name or id here.' }),
 }
 
-/** What else the framework and its plugins refuse keeps its class: a caller's mistake is never our own failure. */
+/** Other refusals of the framework and its plugins keep their class: a caller's mistake is never our own failure. */
 function frameworkFailure(error: FastifyError, code: 'invalid_query' | 'invalid_request'): Failure | undefined {
   const known = fastifyFailures[error.code]
   if (known !== undefined) return known()
@@ -40,11 +40,11 @@ export function answerError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  return sendFailure(toldFailure(app, error, request), request, reply)
+  return sendFailure(callerFailure(app, error, request), request, reply)
 }
 
-/** What an error is to the caller. What is not expected is logged whole and told as `internal_error`. */
-export function toldFailure(app: Pick<App, 'observe'>, error: FastifyError, request: FastifyRequest): Failure {
+/** The failure that a caller gets for an error. An unexpected one is logged whole and answered as `internal_error`. */
+export function callerFailure(app: Pick<App, 'observe'>, error: FastifyError, request: FastifyRequest): Failure {
   const failure = asFailure(error, request)
   if (failure.code === 'internal_error') {
     app.observe({
@@ -81,20 +81,19 @@ export function sendFailure(
     .send(write(failure, request.id))
 }
 
-/** What an error is to the caller of this route. */
+/** The failure that the caller of this route gets. */
 export function asFailure(error: FastifyError, request: FastifyRequest): Failure {
   if (error instanceof Failure) return (error.code === 'internal_error' ? asDiskFailure(error) : undefined) ?? error
   // Before all else: a body that breaks off carries the code that a lost database connection has, too.
   if (isGone(error) || error === request.raw.errored) return new Failure('cancelled', { cause: error })
   const code = request.routeOptions.config.door === 'query' ? 'invalid_query' : 'invalid_request'
   if (hasZodFastifySchemaValidationErrors(error)) {
-    const details = error.validation.flatMap((entry) => describeIssue(entry))
+    const { details, more } = describeIssues(error.validation)
     return new Failure(code, {
       reason: 'invalid_field',
-      message: `The ${error.validationContext ?? 'request'} is not as expected: ${details
-        .map(({ field, message }) => `${field} ${message}`)
-        .join('; ')}.`,
+      message: `The ${error.validationContext ?? 'request'} is not as expected: ${listProblems(details, more)}.`,
       details,
+      more,
     })
   }
   if (error.code === 'FST_ERR_CTP_INVALID_JSON_BODY' || error instanceof SyntaxError) {
@@ -104,17 +103,27 @@ export function asFailure(error: FastifyError, request: FastifyRequest): Failure
   return known ?? new Failure('internal_error', { cause: error })
 }
 
-/** A validation issue in words that say what to do. Unknown keys are refused by name, each on its own line. */
-function describeIssue(issue: FastifySchemaValidationError): FailureDetail[] {
-  const field = issue.instancePath.split('/').filter(Boolean).join('.')
-  const { params, message = 'is not valid' } = issue
-  if (issue.keyword === 'unrecognized_keys') {
-    return asArray(params['keys']).map((key) => ({
-      field: field === '' ? String(key) : `${field}.${String(key)}`,
-      message: 'is not a known field',
-    }))
+/** Validation issues in words that say what to do, the first ones; the rest is counted. */
+function describeIssues(issues: readonly FastifySchemaValidationError[]): { details: FailureDetail[]; more: number } {
+  const details: FailureDetail[] = []
+  let more = 0
+  for (const issue of issues) {
+    const isUnknown = issue.keyword === 'unrecognized_keys'
+    const keys = isUnknown ? asArray(issue.params['keys']) : [undefined]
+    const shown = keys.slice(0, maxProblems - details.length)
+    details.push(...shown.map((key) => describeIssue(issue, key)))
+    more += keys.length - shown.length
   }
-  return [{ field: field === '' ? 'body' : field, message: sentenceOf(issue.keyword, params, message) }]
+  return { details, more }
+}
+
+/** Unknown keys are refused by name, each on its own line. */
+function describeIssue({ instancePath, keyword, params, message }: FastifySchemaValidationError, key: unknown) {
+  const field = instancePath.split('/').filter(Boolean).join('.')
+  if (keyword === 'unrecognized_keys') {
+    return { field: field === '' ? String(key) : `${field}.${String(key)}`, message: 'is not a known field' }
+  }
+  return { field: field === '' ? 'body' : field, message: sentenceOf(keyword, params, message ?? 'is not valid') }
 }
 
 function sentenceOf(keyword: string, params: Record<string, unknown>, message: string): string {

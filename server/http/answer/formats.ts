@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { ReadFormat } from '../../data/index.ts'
+import type { ReadFormat } from '../../engine/index.ts'
 import { Failure } from '../../failure.ts'
 
 /** The forms an answer can take, by what `Accept` asks for. */
@@ -25,7 +25,7 @@ export const contentTypes: Record<AnswerFormat, string> = {
 
 const formatNames = ['json', 'ndjson', 'csv', 'parquet', 'arrow'] as const
 
-/** What a call asks for: `?format=` where it is given, else `Accept`. */
+/** The format of a call: `?format=` where it is given, else `Accept`. */
 export function formatAsked({ headers, query }: Pick<FastifyRequest, 'headers' | 'query'>): AnswerFormat {
   const named = (query as Record<string, unknown>)['format']
   if (named === undefined) return formatOf(headers.accept)

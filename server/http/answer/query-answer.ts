@@ -1,3 +1,4 @@
+import { fixedLimits } from '../../../api/limits.ts'
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { App } from '../../app.ts'
@@ -38,10 +39,9 @@ export function sendBytes(
   void reply.header('content-type', 'application/json; charset=utf-8')
   if (typeof body === 'string' || Buffer.isBuffer(body)) return reply.send(body)
   const { pieces, sizeBytes } = body
-  const keyId = reply.request.keyCaller?.key.id ?? ''
-  reply.raw.once('close', app.answers.room.hold({ projectId, keyId }, sizeBytes))
+  reply.raw.once('close', app.answers.room.hold([projectId, reply.request.keyCaller?.key.id], sizeBytes))
   const slices = takenInTime(sliced(pieces), {
-    leastBytesPerSecond: app.config.limits.readerBytesPerSecond,
+    leastBytesPerSecond: fixedLimits.readerBytesPerSecond.value,
     giveUp: () => reply.raw.destroy(),
   })
   return reply

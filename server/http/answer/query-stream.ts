@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { envelopeOf, Failure } from '../../failure.ts'
 import { within } from '../../flow/index.ts'
-import type { StreamAnswer } from '../../queries/index.ts'
+import type { StreamAnswer, UnknownValues } from '../../queries/index.ts'
 import { contentTypes, type AnswerFormat } from './formats.ts'
 import { sourceMeta } from './query-answer.ts'
 import { takenInTime } from './reader-pace.ts'
@@ -12,7 +12,7 @@ type Sending = {
   answer: StreamAnswer
   format: AnswerFormat
   meta?: Record<string, unknown>
-  /** Who reads more slowly holds an executor for nobody's good. */
+  /** The slowest pace of a reader: a slower one holds an executor for nobody's good. */
   leastBytesPerSecond: number
 }
 
@@ -32,22 +32,45 @@ export function sendStream(
   if (cache !== null) void reply.header('x-cache', cache)
   if (asOf !== null) void reply.header('x-sluice-as-of', asOf.toISOString())
   if (answer.source !== null) void reply.header('x-sluice-truncated-source', 'true')
+  const tellUnknown = ({ warnings }: UnknownValues): void => {
+    reply.raw.setHeader('x-sluice-warnings', warnings.map(asHeader).join(','))
+  }
   const body =
-    format === 'sse' ? events(answer, { meta, requestId: request.id }) : wholeOrBroken(answer, format, request.id)
+    format === 'sse'
+      ? events(answer, { meta, requestId: request.id })
+      : wholeOrBroken(answer, { format, requestId: request.id, tellUnknown })
   if (format === 'sse') void reply.headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
   const taken = takenInTime(body, { leastBytesPerSecond, giveUp: () => reply.raw.destroy() })
   return reply.type(contentTypes[format]).send(Readable.from(taken, { objectMode: false, highWaterMark: 65_536 }))
 }
 
-async function* wholeOrBroken(answer: StreamAnswer, format: AnswerFormat, requestId: string): AsyncGenerator<Buffer> {
+function asHeader({ slot, value }: UnknownValues['warnings'][number]): string {
+  return `${encodeURIComponent(slot)}=${encodeURIComponent(value)}`
+}
+
+type Telling = { format: AnswerFormat; requestId: string; tellUnknown: (unknown: UnknownValues) => void }
+
+/** A form without a place for warnings has them in a header, so nothing of it leaves before its first row. */
+async function* wholeOrBroken(
+  answer: StreamAnswer,
+  { format, requestId, tellUnknown }: Telling,
+): AsyncGenerator<Buffer> {
   let begun = false
+  const waiting: Buffer[] = []
+  let rows = answer.findUnknown === undefined ? Infinity : 0
   try {
-    for await (const { bytes } of answer.chunks) {
+    for await (const { bytes, rowCount } of answer.chunks) {
+      rows += rowCount
+      waiting.push(bytes)
+      if (rows === 0) continue
       begun = true
-      yield bytes
+      yield* waiting.splice(0)
     }
     // None of these forms has a place to say that rows are missing.
     if (answer.end().truncated) throw new Failure('result_too_large', { message: 'The result has too many rows.' })
+    const unknown = rows === 0 ? await answer.findUnknown?.() : null
+    if (unknown) tellUnknown(unknown)
+    yield* waiting
   } catch (error) {
     // Before the first byte the failure still has its own status.
     if (begun && format === 'ndjson') yield Buffer.from(`${JSON.stringify(envelopeOf(asFailure(error), requestId))}\n`)
@@ -74,7 +97,8 @@ async function* events(
       yield chunk === null ? ping : Buffer.concat([rowsHead, chunk.bytes, rowsTail])
     }
     const { rowCount, truncated, elapsedMs } = answer.end()
-    yield event('done', { row_count: rowCount, truncated, execution_time_ms: elapsedMs })
+    const unknown = rowCount === 0 ? await answer.findUnknown?.() : null
+    yield event('done', { row_count: rowCount, truncated, execution_time_ms: elapsedMs, ...unknown })
   } catch (error) {
     yield event('error', envelopeOf(asFailure(error), requestId))
   }

@@ -16,7 +16,7 @@ declare module 'fastify' {
      * management.
      */
     door?: 'open' | 'person' | 'query' | 'either'
-    /** Of the doors that take an API key: a browser token of one opens it, too. */
+    /** Also opened by a browser token of a key; for routes that take an API key. */
     browser?: true
     /** A path that is there under another name of this server only. */
     host?: 'sample'

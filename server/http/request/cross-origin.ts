@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../app.ts'
 import type { Http } from './http.ts'
 
-/** What a script may read of an answer beside its body. */
+/** Headers of an answer that a script may read. */
 const exposed = [
   'ETag',
   'Mcp-Session-Id',
@@ -14,7 +14,9 @@ const exposed = [
   'X-Sluice-As-Of',
   'X-Sluice-Query',
   'X-Sluice-Truncated-Source',
+  'X-Sluice-Unexpressed',
   'X-Sluice-Version',
+  'X-Sluice-Warnings',
 ].join(', ')
 const allowedHeaders =
   'Authorization, Content-Type, Cache-Control, If-None-Match, X-Sluice-Environment, X-Sluice-Project, X-Sluice-Version'
@@ -54,7 +56,7 @@ export function allowRefusal(
   void reply.headers({ 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed })
 }
 
-/** What browsers ask before they call. They send no key, so all that counts is whether any project knows the origin. */
+/** The preflight request of browsers. It has no key, so all that counts is whether any project knows the origin. */
 export function servePreflights(http: Http, app: App): void {
   for (const [path, { methods, headers }] of Object.entries(preflights)) {
     http.options(path, { config: { door: 'open' }, schema: { hide: true } }, async (request, reply) => {

@@ -16,3 +16,6 @@ export type Http = FastifyInstance<
 export function pageLink(app: Pick<App, 'config'>, request: FastifyRequest, path: string): string {
   return new URL(path, app.config.publicUrl ?? `${request.protocol}://${request.host}`).href
 }
+
+/** How a caller on the same machine names this server. */
+export const loopbackHost = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i

@@ -17,6 +17,7 @@ export const openapiOptions: FastifyDynamicSwaggerOptions = {
     tags: [
       { name: 'projects', description: 'Projects and their environments.' },
       { name: 'connections', description: 'External APIs: test, execute, and the datasources they fill.' },
+      { name: 'models', description: 'Tables that are built from other tables.' },
       { name: 'data', description: 'Data objects, their rows and their lineage.' },
       { name: 'jobs', description: 'Background work: what runs, what failed, and why.' },
       { name: 'people', description: 'Sign-in, members and invitations.' },
@@ -72,7 +73,7 @@ function withoutUnused(document: ReturnType<Transform>): ReturnType<Transform> {
     }
   }
   visit('paths' in document ? document.paths : null)
-  const kept = all.filter(([name]) => used.has(name)).toSorted(([left], [right]) => (left < right ? -1 : 1))
-  const schemas = Object.fromEntries(kept)
+  const usedSchemas = all.filter(([name]) => used.has(name)).toSorted(([left], [right]) => (left < right ? -1 : 1))
+  const schemas = Object.fromEntries(usedSchemas)
   return { ...document, components: { ...document.components, schemas } } as ReturnType<Transform>
 }

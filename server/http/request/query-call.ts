@@ -92,7 +92,7 @@ function oneOf(
   return first
 }
 
-/** What each connection sent last: it mostly sends the same again. */
+/** The last credential of each connection: it mostly sends the same again. */
 const lastSent = new WeakMap<Socket, { header: string; credential: KeyCredential }>()
 
 function credentialIn(request: FastifyRequest): KeyCredential {

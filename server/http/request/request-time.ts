@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Config } from '../../config.ts'
+import { fixedLimits, type Config } from '../../config.ts'
 import type { Http } from './http.ts'
 
 declare module 'fastify' {
@@ -10,10 +10,12 @@ declare module 'fastify' {
   }
 }
 
-type Limits = Pick<Config['limits'], 'requestTimeoutMs' | 'uploadTimeoutMs'>
+type Limits = Pick<Config['limits'], 'requestTimeoutMs'>
+
+const uploadTimeoutMs = fixedLimits.uploadTimeoutMs.value
 
 /** For the server as a whole: Node knows one limit for all requests. */
-export function maxRequestMs({ requestTimeoutMs, uploadTimeoutMs }: Limits): number {
+export function maxRequestMs({ requestTimeoutMs }: Limits): number {
   return Math.max(requestTimeoutMs, uploadTimeoutMs)
 }
 
@@ -22,7 +24,7 @@ export function maxRequestMs({ requestTimeoutMs, uploadTimeoutMs }: Limits): num
  * them. What has no body has arrived when it is seen. Looked at every now and then: a timer for each request is work for
  * every call, and nearly all bodies arrive with their headers.
  */
-export function limitRequestTime(http: Http, { requestTimeoutMs, uploadTimeoutMs }: Limits): void {
+export function limitRequestTime(http: Http, { requestTimeoutMs }: Limits): void {
   const arriving = new Map<Socket, Arriving>()
   http.addHook('onRequest', (request, _reply, done) => {
     const { raw } = request
@@ -46,7 +48,7 @@ export function limitRequestTime(http: Http, { requestTimeoutMs, uploadTimeoutMs
     clearInterval(looking)
     done()
   })
-  // Whoever has been refused need not be listened to until the end.
+  // A refused request need not be read to its end.
   http.addHook('onResponse', ({ raw }, _reply, done) => {
     if (!raw.complete && !raw.destroyed) setTimeout(() => raw.complete || raw.destroy(), restMs).unref()
     done()

@@ -7,7 +7,7 @@ import { Failure } from '../../failure.ts'
 import type { Http } from './http.ts'
 import { sessionCookie } from './session-store.ts'
 
-const dist = join(import.meta.dirname, '../../web/dist')
+const dist = join(import.meta.dirname, '../../../web/dist')
 /** The web app's own paths: each answers with its one page, which reads the path itself. */
 const pages = [
   '/',

@@ -15,11 +15,12 @@ import {
 import { failures } from '../../../../api/failures.ts'
 import * as access from '../../../access/index.ts'
 import type { App } from '../../../app.ts'
-import { Failure } from '../../../failure.ts'
-import { headersTooLarge, refusals } from '../../answer/answers.ts'
+import { Failure, invalidField } from '../../../failure.ts'
+import { headersTooLarge } from '../../answer/answers.ts'
 import { personCallerOf } from '../../request/caller.ts'
-import { toldFailure } from '../../answer/errors.ts'
-import { pageLink, type Http } from '../../request/http.ts'
+import { callerFailure } from '../../answer/errors.ts'
+import { loopbackHost, pageLink, type Http } from '../../request/http.ts'
+import { made, one, operations } from '../operations.ts'
 
 const tags = ['oauth']
 const open = { door: 'open' } as const
@@ -29,10 +30,13 @@ const metadataPath = '/.well-known/oauth-protected-resource'
 
 /** How an assistant that was given a link gets its access, as OAuth 2.1 and the protocol of its tools ask for it. */
 export function serveDiscovery(http: Http, app: App): void {
-  const discovery = { config: open, schema: { hide: true } }
+  const onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    void reply.headers({ 'access-control-allow-origin': '*', 'cache-control': 'no-store' })
+    refuseUnknownHost(app, request)
+  }
+  const discovery = { config: open, schema: { hide: true }, onRequest }
   for (const url of [metadataPath, `${metadataPath}${mcpPath}`]) {
-    http.get(url, discovery, async (request, reply) => {
-      void reply.header('access-control-allow-origin', '*')
+    http.get(url, discovery, async (request) => {
       return {
         resource: pageLink(app, request, mcpPath),
         resource_name: 'Sluice',
@@ -43,8 +47,7 @@ export function serveDiscovery(http: Http, app: App): void {
     })
   }
   for (const url of ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration']) {
-    http.get(url, discovery, async (request, reply) => {
-      void reply.header('access-control-allow-origin', '*')
+    http.get(url, discovery, async (request) => {
       return {
         issuer: issuerOf(app, request),
         authorization_endpoint: pageLink(app, request, '/oauth/authorize'),
@@ -64,63 +67,50 @@ export function serveDiscovery(http: Http, app: App): void {
   }
 }
 
+/** A Host header is anybody's claim. Without a public address this server knows itself on its own machine only. */
+function refuseUnknownHost({ config }: App, request: FastifyRequest): void {
+  if (config.publicUrl !== undefined || loopbackHost.test(request.host)) return
+  const message = 'Clients find this server under SLUICE_PUBLIC_URL, which is not set, or on its own machine.'
+  throw new Failure('not_found', { message })
+}
+
 function issuerOf(app: App, request: FastifyRequest): string {
   return pageLink(app, request, '/').replace(/\/$/, '')
 }
 
 /** For the page on which a person lets a client in. */
 export function serveApprovals(http: Http, app: App): void {
-  http.get(
+  const { get, post } = operations(http, app, 'oauth')
+  get(
     '/v1/oauth/client',
-    {
-      config: { door: 'person' },
-      schema: {
-        tags,
-        summary: 'Who asks to be let in',
-        querystring: askedClient,
-        response: { 200: shownClient, ...refusals },
-      },
-    },
-    async (request) => {
-      const { client_id: clientId, redirect_uri: redirectUri } = request.query
+    { config: { door: 'person' }, summary: 'Who asks to be let in', query: askedClient, answer: one(shownClient) },
+    async (app, _caller, { clientId, redirectUri }) => {
       const client = await access.findClient(app, { clientId, redirectUri })
-      return { client_id: client.id, client_name: client.name, redirect_uri: redirectUri }
+      return { clientId: client.id, clientName: client.name, redirectUri }
     },
   )
-
-  http.post(
+  post(
     '/v1/oauth/approvals',
     {
       config: { door: 'person' },
-      schema: {
-        tags,
-        summary: 'Let a client call the queries of an environment',
-        description:
-          'For owners of the project. The client gets an API key of its own, which lives for an hour at a time and stands in the list of keys.',
-        body: approveClient,
-        response: { 201: approvedClient, ...refusals },
-      },
+      summary: 'Let a client call the queries of an environment',
+      description:
+        'For owners of the project. The client gets an API key of its own, which lives for an hour at a time and stands in the list of keys.',
+      body: approveClient,
+      answer: made(approvedClient),
     },
-    async (request, reply) => {
-      const { body } = request
-      refuseOtherResource(app, request, body.resource)
-      const code = await access.approveClient(app, personCallerOf(request), {
-        clientId: body.client_id,
-        redirectUri: body.redirect_uri,
-        codeChallenge: body.code_challenge,
-        projectId: body.project_id,
-        environment: body.environment,
-      })
-      const back = new URL(body.redirect_uri)
-      back.searchParams.set('code', code)
+    async (app, _caller, { resource, state, ...input }, { request }) => {
+      refuseOtherResource(app, request, resource)
+      const back = new URL(input.redirectUri)
+      back.searchParams.set('code', await access.approveClient(app, personCallerOf(request), input))
       back.searchParams.set('iss', issuerOf(app, request))
-      if (body.state !== undefined) back.searchParams.set('state', body.state)
-      return reply.code(201).send({ redirect_to: back.href })
+      if (state !== undefined) back.searchParams.set('state', state)
+      return { redirectTo: back.href }
     },
   )
 }
 
-/** What clients themselves call: they have no credential yet, and bodies are forms. */
+/** Routes that clients themselves call: they have no credential yet, and bodies are forms. */
 export async function serveClients(http: Http, app: App): Promise<void> {
   http.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
     done(null, formOf(body as string))
@@ -264,10 +254,8 @@ function isOwnResource(app: App, request: FastifyRequest, resource: string): boo
 
 function refuseOtherResource(app: App, request: FastifyRequest, resource: string | undefined): void {
   if (resource === undefined || isOwnResource(app, request, resource)) return
-  throw new Failure('invalid_request', {
-    reason: 'invalid_field',
+  throw invalidField('resource', `must be ${pageLink(app, request, mcpPath)}`, {
     message: 'The client asks for access to another server. Nothing was given to it.',
-    details: [{ field: 'resource', message: `must be ${pageLink(app, request, mcpPath)}` }],
   })
 }
 
@@ -287,7 +275,7 @@ function answerClient(
   app: App,
   { error, request, reply }: { error: FastifyError; request: FastifyRequest; reply: FastifyReply },
 ): FastifyReply {
-  const failure = toldFailure(app, error, request)
+  const failure = callerFailure(app, error, request)
   if (failure.retryAfterSeconds !== undefined) void reply.header('retry-after', failure.retryAfterSeconds)
   const { status } = failures[failure.code]
   const isRegistration = request.routeOptions.url === '/oauth/register'

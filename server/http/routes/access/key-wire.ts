@@ -1,24 +1,17 @@
 import type { z } from 'zod'
-import { apiKey, type changeApiKey, type reach } from '../../../../api/keys.ts'
+import { apiKey, type changeApiKey, type createdApiKey, type reach } from '../../../../api/keys.ts'
 import type * as access from '../../../access/index.ts'
-import { toWire } from '../../../../api/wire-codec.ts'
+import { toWire, type FromWire } from '../../../../api/wire-codec.ts'
 
 type Changes = { [Name in keyof access.KeyInput]?: access.KeyInput[Name] | undefined }
 
-export function keyInputOf(body: z.output<typeof changeApiKey>): Changes {
-  const { name, plan, permissions, rate_limit: rate, daily_quota: perDay, expires_at: expiresAt } = body
+export function keyInputOf(body: FromWire<z.output<typeof changeApiKey>>): Changes {
+  const { permissions, rateLimit: rate, dailyQuota: perDay, expiresAt, ...rest } = body
   return {
-    name,
-    plan,
-    permissions: permissions?.map(({ project_id: projectId, environments, queries = null }) => ({
-      projectId,
-      environments,
-      queries,
-    })),
-    rate: rate && { perMinute: rate.per_minute, burst: rate.burst },
+    ...rest,
+    rate,
     perDay,
-    fixedParameters: body.fixed_parameters,
-    tags: body.tags,
+    permissions: permissions?.map(({ queries = null, ...reached }) => ({ ...reached, queries })),
     expiresAt: expiresAt === undefined || expiresAt === null ? expiresAt : new Date(expiresAt),
   }
 }
@@ -39,6 +32,10 @@ const keyFacts = apiKey.omit({ permissions: true })
 export function wireKey({ permissions, rate, perDay, ...key }: access.ApiKey): z.output<typeof apiKey> {
   const facts = toWire(keyFacts, { ...key, rateLimit: rate, dailyQuota: perDay })
   return { ...facts, permissions: wirePermissions(permissions) }
+}
+
+export function wireCreatedKey({ secret, ...key }: access.ApiKey & { secret: string }): z.output<typeof createdApiKey> {
+  return { ...wireKey(key), secret }
 }
 
 export function wireReach({ projectId, projectName, environments }: access.Reach): z.output<typeof reach> {

@@ -10,6 +10,7 @@ import {
   testConnectionRequest,
 } from '../../../../api/connections.ts'
 import { fixedLimits } from '../../../../api/limits.ts'
+import { toWire } from '../../../../api/wire-codec.ts'
 import type { App } from '../../../app.ts'
 import * as connections from '../../../connections/index.ts'
 import { refusals } from '../../answer/answers.ts'
@@ -17,6 +18,7 @@ import { callerOf } from '../../request/caller.ts'
 import { errorEnvelope } from '../../../../api/envelope.ts'
 import { untilGone } from '../../answer/gone.ts'
 import type { Http } from '../../request/http.ts'
+import { asItIs, operations } from '../operations.ts'
 
 const tags = ['connections']
 const upstreamRefusals = {
@@ -30,6 +32,7 @@ export function serveConnections(http: Http, app: App): void {
   http.post(
     '/v1/http/test-connection',
     {
+      config: { body: 'authored' },
       schema: {
         tags,
         summary: 'Call an external API and see what comes back; nothing is stored',
@@ -43,14 +46,15 @@ export function serveConnections(http: Http, app: App): void {
         datasource_id: datasourceId,
         detect,
         last_value: lastValue,
+        api_config: apiConfiguration,
         ...configuration
       } = request.body
-      const stored = projectId === undefined || datasourceId === undefined ? undefined : { projectId, datasourceId }
       const signal = untilGone(reply)
       return connections.testConnection(app, callerOf(request), {
         configuration,
-        stored,
+        apiConfiguration,
         projectId,
+        datasourceId,
         lastValue,
         signal,
         detect,
@@ -61,6 +65,7 @@ export function serveConnections(http: Http, app: App): void {
   http.post(
     '/v1/http/execute-request',
     {
+      config: { body: 'authored' },
       schema: {
         tags,
         summary: 'Call an external API and store its response as a data object',
@@ -77,63 +82,43 @@ export function serveConnections(http: Http, app: App): void {
       const answer = await connections.executeRequest(app, callerOf(request), {
         request: request.body,
         idempotencyKey,
-        // Whoever sends a key means to ask again for the same answer, also when the connection breaks.
+        // A request with a key asks for the same answer again, also when the connection breaks.
         signal: idempotencyKey === undefined ? untilGone(reply) : undefined,
       })
       return wireExecuted(answer)
     },
   )
 
-  http.post(
+  const { post } = operations(http, app, 'connections')
+  post(
     '/v1/http/import-curl',
     {
-      schema: {
-        tags,
-        summary: 'Turn a pasted curl command into a configuration',
-        body: curlImportRequest,
-        response: { 200: curlImportAnswer, ...refusals },
-      },
+      summary: 'Turn a pasted curl command into a configuration',
+      body: curlImportRequest,
+      answer: asItIs(curlImportAnswer),
     },
-    async (request) => {
-      callerOf(request)
-      return connections.importCurl(request.body.command)
-    },
+    (_app, _caller, { command }) => connections.importCurl(command),
   )
-
-  http.post(
+  post(
     '/v1/http/import',
     {
       // Its text is quoted as JSON, which makes it longer.
       bodyLimit: 2 * fixedLimits.importChars.value,
-      schema: {
-        tags,
-        summary: 'Turn an OpenAPI document, a Postman collection or a HAR file into a configuration',
-        description: 'Without `operation` it lists what the document offers. A URL is called as every external API is.',
-        body: documentImportRequest,
-        response: { 200: documentImportAnswer, ...upstreamRefusals },
-      },
+      summary: 'Turn an OpenAPI document or a Postman collection into a configuration',
+      description: 'Without `operation` it lists what the document offers. A URL is called as every external API is.',
+      body: documentImportRequest,
+      answer: asItIs(documentImportAnswer),
+      refusals: upstreamRefusals,
     },
-    async (request, reply) => {
-      const { text, url, operation } = request.body
-      return connections.importDocument(app, callerOf(request), { text, url, operation, signal: untilGone(reply) })
-    },
+    (app, caller, input, { reply }) => connections.importDocument(app, caller, { ...input, signal: untilGone(reply) }),
   )
 }
 
-export function wireExecuted(answer: connections.ExecuteAnswer): z.output<typeof executeAnswer> {
-  return {
-    jobs: answer.jobs.map((job) => ({
-      id: job.id,
-      job_type: job.jobType,
-      status: job.status,
-      project_id: job.projectId,
-      source: job.source,
-      source_id: job.sourceId,
-      source_event_type: job.sourceEventType,
-      created_at: job.createdAt,
-    })),
-    data_object_id: answer.dataObjectId,
-    ...(answer.truncated && { truncated: true }),
-    ...(answer.heldBecause !== null && { held_because: answer.heldBecause }),
-  }
+export function wireExecuted({ truncated, heldBecause, warnings = [], ...answer }: connections.ExecuteAnswer) {
+  return toWire(executeAnswer, {
+    ...answer,
+    ...(truncated && { truncated }),
+    ...(heldBecause !== null && { heldBecause }),
+    ...(warnings.length > 0 && { warnings }),
+  })
 }

@@ -4,6 +4,7 @@ import type { App } from '../../../app.ts'
 import { moveProject } from '../../../engine-move/index.ts'
 import { refusals } from '../../answer/answers.ts'
 import { callerOf } from '../../request/caller.ts'
+import { checkedItems } from '../../request/check-items.ts'
 import { untilGone } from '../../answer/gone.ts'
 import type { Http } from '../../request/http.ts'
 import { toWire } from '../../../../api/wire-codec.ts'
@@ -12,6 +13,8 @@ export function serveEngineMoves(http: Http, app: App): void {
   http.post(
     '/v1/projects/:project_id/engine',
     {
+      config: { body: 'defined' },
+      ...checkedItems,
       schema: {
         tags: ['projects'],
         summary: 'Compare the queries of a project on another engine, and put it there',

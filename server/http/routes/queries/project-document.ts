@@ -1,5 +1,7 @@
+import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { App } from '../../../app.ts'
+import { jsonStream } from '../../../flow/index.ts'
 import { describeProject } from '../../../queries/index.ts'
 import { refusals } from '../../answer/answers.ts'
 import { callerOf } from '../../request/caller.ts'
@@ -11,7 +13,13 @@ export const projectDocument = z
   .loose()
   .meta({ description: 'An OpenAPI 3.1 document: an operation by POST and one by GET for each deployed query.' })
 
-/** What a project's queries are to the generators of clients. */
+/** Many queries make a large document. */
+export function sendDocument(reply: FastifyReply, described: object): FastifyReply {
+  void reply.type('application/json; charset=utf-8')
+  return reply.send(jsonStream(described))
+}
+
+/** The queries of a project for generators of clients. */
 export function serveProjectDocument(http: Http, app: App): void {
   http.get(
     '/v1/projects/:project_id/openapi.json',
@@ -42,7 +50,7 @@ export function serveProjectDocument(http: Http, app: App): void {
         environment: request.query.environment,
         serverUrl: pageLink(app, request, '/').replace(/\/$/, ''),
       })
-      return described as z.output<typeof projectDocument>
+      return sendDocument(reply, described)
     },
   )
 }

@@ -1,3 +1,4 @@
+import { fixedLimits } from '../../../../api/limits.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { validatorCompiler } from 'fastify-type-provider-zod'
 import { z } from 'zod'
@@ -23,7 +24,7 @@ export function serveQueryCalls(http: Http, app: App): void {
   http.post(
     '/v1/queries/:query_name',
     {
-      config: { door: 'query', browser: true },
+      config: { door: 'query', browser: true, body: 'called' },
       onError: tellEarlyRefusals(app, 'direct'),
       validatorCompiler: lightValidator,
       schema: {
@@ -91,7 +92,7 @@ export function serveReadCalls(http: Http, app: App): void {
         fresh: wantsFresh(request),
         signal: () => untilGone(reply),
       })
-      // Whoever keeps it asks again before using it: the data may have changed.
+      // A cache asks again before using the answer: the data may have changed.
       void reply.headers({ 'cache-control': 'private, no-cache', vary: 'origin, accept, authorization' })
       return send(app, { request, reply, format }, answered)
     },
@@ -110,7 +111,7 @@ function slotTexts(query: Record<string, unknown>): Map<string, string[]> {
 
 /**
  * Slots are checked against the version that is called, so all the schema can say of a body is that it is an object.
- * That is seen at a glance; the schema's own check makes a copy, and says what is wrong when something is.
+ * An unchanged call is seen at a glance; the schema's own check makes a copy, and names the mistake where there is one.
  */
 function lightValidator({ httpPart }: { httpPart?: string }): (value: unknown) => ValidationResult {
   if (httpPart !== 'body') return (value) => ({ value })
@@ -128,12 +129,16 @@ type Reply = { request: FastifyRequest; reply: FastifyReply; format: AnswerForma
 function send(app: App, { request, reply, format }: Reply, answered: CallAnswer): FastifyReply {
   allowOrigin(app, request, reply, answered.projectId)
   setRateHeaders(reply, keyCallerOf(request).standings)
-  const { readerBytesPerSecond: leastBytesPerSecond } = app.config.limits
+  const leastBytesPerSecond = fixedLimits.readerBytesPerSecond.value
   if ('chunks' in answered) return sendStream(request, reply, { answer: answered, format, leastBytesPerSecond })
   return sendWhole(app, { request, reply, format }, answered)
 }
 
-function sendWhole(app: App, { request, reply }: Reply, { projectId, answer, cache }: RunAnswer): FastifyReply {
+function sendWhole(
+  app: App,
+  { request, reply }: Reply,
+  { projectId, answer, cache, unknown }: RunAnswer,
+): FastifyReply {
   const { etag, version } = answer
   void reply.header('x-sluice-version', version)
   if (cache !== null) void reply.header('x-cache', cache)
@@ -141,16 +146,16 @@ function sendWhole(app: App, { request, reply }: Reply, { projectId, answer, cac
     void reply.header('etag', etag)
     if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
   }
-  return sendBytes(app, reply, { projectId, body: bodyOf(answer) })
+  return sendBytes(app, reply, { projectId, body: bodyOf(answer, unknown) })
 }
 
 /** Shorter than this, head and body leave in one write if the body is text. */
 const shortBytes = 16_384
 
 /** Composed once for each answer, however often it is given. */
-function bodyOf(answer: Answer): Buffer | string | Pieces {
+function bodyOf(answer: Answer, unknown: RunAnswer['unknown']): Buffer | string | Pieces {
   const known = bodies.get(answer)
-  if (known !== undefined) return known
+  if (known !== undefined && unknown === undefined) return known
   const { rows, rowCount, truncated, elapsedMs, version, asOf, source } = answer
   const rest = {
     execution_time_ms: elapsedMs,
@@ -159,9 +164,10 @@ function bodyOf(answer: Answer): Buffer | string | Pieces {
     version,
     as_of: asOf,
     ...sourceMeta(source),
+    ...unknown,
   }
   const body = rows.length < shortBytes ? shortBody(rows, rest) : aroundRows(rows, rest)
-  if (answer.etag !== null) bodies.set(answer, body)
+  if (answer.etag !== null && unknown === undefined) bodies.set(answer, body)
   return body
 }
 function shortBody(rows: Buffer, rest: Record<string, unknown>): string {

@@ -1,3 +1,4 @@
+import { fixedLimits } from '../../../../api/limits.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { errorEnvelope } from '../../../../api/envelope.ts'
@@ -19,7 +20,7 @@ import { sendStream } from '../../answer/query-stream.ts'
 import { setRateHeaders } from '../../answer/rate-headers.ts'
 
 const unanswerable = errorEnvelope.describe(
-  'Not answerable: `no_match`, `ambiguous` (with candidates), `missing_slots` (with what was found and a JSON Schema of what is missing) or `unexpressed` (with the words that the nearest query leaves out).',
+  'Not answerable: `no_match`, `ambiguous` (with candidates), `missing_slots` (with what was found and a JSON Schema of what is missing), `unexpressed` (with the words that the nearest query leaves out) or `unsure` (with the confidence, and the words in doubt).',
 )
 /** In one piece, or in the form that was asked for. */
 const answers = {
@@ -41,7 +42,7 @@ export function serveQuestions(http: Http, app: App): void {
   http.post(
     '/v1/query',
     {
-      config: { door: 'query', browser: true },
+      config: { door: 'query', browser: true, body: 'called' },
       // How many have come is known before the first is read, so that those who are too many are refused at once.
       onRequest: othersIn,
       onError: tellEarlyRefusals(app, 'question'),
@@ -88,14 +89,14 @@ export function serveQuestions(http: Http, app: App): void {
             answer,
             format,
             meta: extra,
-            leastBytesPerSecond: app.config.limits.readerBytesPerSecond,
+            leastBytesPerSecond: fixedLimits.readerBytesPerSecond.value,
           })
         : sendWhole(app, reply, { answered: answer, extra })
     },
   )
 }
 
-/** What an answer says beside its rows: how sure it is, and what of the question it leaves aside. */
+/** Fields of an answer beside its rows: its confidence, and the words of the question that it leaves aside. */
 function aboutAnswer(decision: Decision, { follows, explain }: z.output<typeof askQuestion>): Record<string, unknown> {
   const { unused, unexpressed, confidence } = decision.routing.explanation
   const { changed = null } = decision
@@ -104,7 +105,7 @@ function aboutAnswer(decision: Decision, { follows, explain }: z.output<typeof a
     // An answer that leaves a value of the question aside says so without being asked.
     ...(unused.length > 0 && { unused: unused.map(({ text }) => text) }),
     ...(unexpressed.length > 0 && { unexpressed }),
-    ...(changed !== null && { follows: { request_id: follows, changed } }),
+    ...(follows !== undefined && { follows: { request_id: follows, changed } }),
     ...(explain && { routing: wireRouting(decision) }),
   }
 }
@@ -130,7 +131,7 @@ function sendWhole(
   reply: FastifyReply,
   { answered, extra }: { answered: RunAnswer; extra: Record<string, unknown> },
 ): FastifyReply {
-  const { projectId, name, answer, cache, parameters } = answered
+  const { projectId, name, answer, cache, parameters, unknown } = answered
   void reply.header('x-sluice-version', answer.version)
   if (cache !== null) void reply.header('x-cache', cache)
   const rest = {
@@ -142,6 +143,7 @@ function sendWhole(
     version: answer.version,
     as_of: answer.asOf,
     ...sourceMeta(answer.source),
+    ...unknown,
     ...extra,
   }
   return sendBytes(app, reply, { projectId, body: aroundRows(answer.rows, rest) })

@@ -5,7 +5,7 @@ import { envelopeOf, Failure } from '../../../failure.ts'
 import type { Mcp } from '../../../mcp/index.ts'
 import { allowOrigin } from '../../request/cross-origin.ts'
 import { tellEarlyRefusals } from '../../answer/early-refusals.ts'
-import { sendFailure, toldFailure } from '../../answer/errors.ts'
+import { sendFailure, callerFailure } from '../../answer/errors.ts'
 import { untilGone } from '../../answer/gone.ts'
 import { pageLink, type Http } from '../../request/http.ts'
 import { addressOf, admitKey, keyCallerOf, keyWatch, projectNamed } from '../../request/query-call.ts'
@@ -28,7 +28,7 @@ export async function serveMcp(http: Http, app: App): Promise<void> {
   http.addHook('onClose', async () => (await mcp.ifOpen())?.close())
   http.decorateRequest('mcpRefusal', null)
   http.setErrorHandler<FastifyError>((error, request, reply) =>
-    sendFailure(toldFailure(app, error, request), request, reply, asMessage),
+    sendFailure(callerFailure(app, error, request), request, reply, asMessage),
   )
   http.addHook('onRequest', async (request, reply) => {
     void reply.headers({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' })
@@ -41,7 +41,7 @@ export async function serveMcp(http: Http, app: App): Promise<void> {
   http.route({
     method: ['GET', 'POST', 'DELETE'],
     url: path,
-    config: { door: 'query' },
+    config: { door: 'query', body: 'called' },
     onError: tellEarlyRefusals(app, 'tool'),
     // The protocol describes itself: what there is depends on the key.
     schema: { hide: true },
@@ -110,7 +110,7 @@ async function answer(app: App, mcp: Mcp, { request, reply }: Exchange): Promise
   return body === null ? reply.send() : reply.send(Readable.fromWeb(body))
 }
 
-/** What the protocol reads of a request, and what it says with an answer. */
+/** The protocol's view of a request, and its answer. */
 const read = /^(accept|content-type|last-event-id|mcp-.+)$/
 const passedOn = ['content-type', 'mcp-session-id', 'allow']
 
@@ -123,9 +123,14 @@ function webRequest(app: App, { request, reply }: Exchange): Request {
   return new Request(pageLink(app, request, path), { method: request.method, headers, signal: untilGone(reply) })
 }
 
-const codes: Record<string, number> = { malformed_json: -32_700, too_deep: -32_600, invalid_field: -32_600 }
+const codes: Record<string, number> = {
+  malformed_json: -32_700,
+  too_deep: -32_600,
+  too_many_members: -32_600,
+  invalid_field: -32_600,
+}
 
-/** What is refused before the protocol has it is refused in its form all the same. */
+/** A refusal before the protocol has the request is in the protocol's form as well. */
 function asMessage(failure: Failure, requestId: string): unknown {
   const { message, reason = '' } = failure
   const code = codes[reason] ?? -32_000

@@ -1,15 +1,15 @@
 import type { FastifyRequest } from 'fastify'
 import { limitsAnswer, liveness, readiness } from '../../../../api/service.ts'
 import type { App } from '../../../app.ts'
-import { fixedLimits, limits, limitVariable, wireName } from '../../../config.ts'
+import { bounds, fixedLimits, limits, limitVariable, wireName } from '../../../config.ts'
 import { Failure } from '../../../failure.ts'
-import { headersTooLarge, refusals } from '../../answer/answers.ts'
-import { callerOf, findCaller } from '../../request/caller.ts'
-import type { Http } from '../../request/http.ts'
+import { headersTooLarge } from '../../answer/answers.ts'
+import { findCaller } from '../../request/caller.ts'
+import { loopbackHost, type Http } from '../../request/http.ts'
+import { asItIs, operations } from '../operations.ts'
 
 const open = { door: 'open' } as const
 const loopback = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
-const loopbackHost = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i
 const forwarding = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
 
 /** Outside `/v1`: what a load balancer and a metrics collector ask. */
@@ -61,7 +61,7 @@ export function serveMetrics(http: Http, app: App): void {
   })
 }
 
-/** What Trino's access control reads every second. It can name a key and nothing else, so that it is asked for here. */
+/** The rules that Trino's access control reads every second. It can send a key and nothing else, so the key is checked here. */
 export function serveTrinoRules(http: Http, app: App): void {
   http.get('/trino/access-rules', { config: open, schema: { hide: true } }, async (request, reply) => {
     const { key } = request.query as { key?: unknown }
@@ -72,7 +72,7 @@ export function serveTrinoRules(http: Http, app: App): void {
 }
 
 /**
- * Whoever comes through a proxy on this machine has its address too. Where a proxy is configured the address means
+ * A request through a proxy on this machine has its address too. Where a proxy is configured the address means
  * nothing; else what proxies add gives them away, and a page that was made to resolve to us names another host.
  */
 function isFromThisMachine({ config }: Pick<App, 'config'>, { raw, headers }: FastifyRequest): boolean {
@@ -82,17 +82,10 @@ function isFromThisMachine({ config }: Pick<App, 'config'>, { raw, headers }: Fa
 }
 
 export function serveLimits(http: Http, app: App): void {
-  http.get(
+  operations(http, app, 'service').get(
     '/v1/limits',
-    {
-      schema: {
-        tags: ['service'],
-        summary: 'Every limit that a caller can meet',
-        response: { 200: limitsAnswer, ...refusals },
-      },
-    },
-    async (request) => {
-      callerOf(request)
+    { summary: 'Every limit that a caller can meet', answer: asItIs(limitsAnswer) },
+    (app) => {
       const settable = Object.entries(limits).map(([name, limit]) => ({
         name: wireName(name),
         value: app.config.limits[name as keyof typeof limits],
@@ -100,9 +93,9 @@ export function serveLimits(http: Http, app: App): void {
         variable: limitVariable(name),
         description: limit.sentence,
       }))
-      const fixed = Object.entries(fixedLimits).map(([name, { value, sentence }]) => ({
+      const fixed = Object.entries({ ...fixedLimits, ...bounds }).map(([name, { value, sentence }]) => ({
         name: wireName(name),
-        value,
+        value: name in bounds ? app.config.limits[name as keyof typeof bounds] : value,
         default: value,
         variable: null,
         description: sentence,

@@ -1,0 +1,40 @@
+import { rowTest, runTests, testResults } from '../../../../api/row-tests.ts'
+import type { RowTest } from '../../../../api/row-tests.ts'
+import type { App } from '../../../app.ts'
+import * as tests from '../../../row-tests/index.ts'
+import type { Http } from '../../request/http.ts'
+import { asItIs, nothing, one, operations } from '../operations.ts'
+import { z } from 'zod'
+
+const all = '/v1/projects/:project_id/tests'
+const authored = { body: 'authored' } as const
+const listed = z.object({ data: z.array(rowTest), next_cursor: z.null() })
+
+export function serveRowTests(http: Http, app: App): void {
+  const { get, post, put, del } = operations(http, app, 'queries')
+  get(all, { summary: 'The tests with rows, by name', answer: asItIs(listed) }, async (app, caller, input) => ({
+    data: await tests.listTests(app, caller, input),
+    next_cursor: null,
+  }))
+  put(
+    all,
+    { config: authored, summary: 'Make or change a test with rows', body: rowTest, answer: asItIs(rowTest) },
+    // Rows keep the names of their columns.
+    (app, caller, { projectId }, { request }) =>
+      tests.putTest(app, caller, { projectId, test: request.body as RowTest }),
+  )
+  del(`${all}/:test_name`, { summary: 'Delete a test', answer: nothing }, (app, caller, { projectId, testName }) =>
+    tests.deleteTest(app, caller, { projectId, name: testName }),
+  )
+  post(
+    `${all}/run`,
+    {
+      config: authored,
+      summary: 'Run tests with rows: those that are saved, or those that are sent',
+      body: runTests,
+      answer: one(testResults),
+    },
+    (app, caller, { projectId }, { request }) =>
+      tests.runTests(app, caller, { projectId, ...(request.body as z.output<typeof runTests>) }),
+  )
+}
