@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { addCommand } from './commands/project/add.ts'
 import { askCommand } from './commands/call/ask.ts'
 import { backupCommand, restoreCommand } from './commands/service/backup.ts'
 import { callCommand } from './commands/call/call.ts'
@@ -15,7 +16,7 @@ import { keysCommand } from './commands/call/keys.ts'
 import { loginCommand } from './commands/service/login.ts'
 import { logsCommand } from './commands/call/logs.ts'
 import { mcpCommand } from './commands/call/mcp.ts'
-import { planCommand } from './commands/plan.ts'
+import { planCommand } from './commands/release/plan.ts'
 import { promoteCommand } from './commands/release/promote.ts'
 import { pullCommand } from './commands/project/pull.ts'
 import { releaseCommand } from './commands/release/release.ts'
@@ -24,13 +25,17 @@ import { replayCommand } from './commands/release/replay.ts'
 import { rollbackCommand } from './commands/release/rollback.ts'
 import { startCommand } from './commands/service/start.ts'
 import { testConnectionCommand } from './commands/data/test-connection.ts'
+import { testCommand } from './commands/release/test.ts'
 import { typesCommand } from './commands/project/types.ts'
 import { packageVersion } from './context/installation.ts'
 
 const helpWidth = 100
 
 const groups: Array<[title: string, commands: Array<() => Command>]> = [
-  ['Project as files:', [initCommand, pullCommand, diffCommand, planCommand, releaseCommand, devCommand]],
+  [
+    'Project as files:',
+    [initCommand, addCommand, pullCommand, diffCommand, testCommand, planCommand, releaseCommand, devCommand],
+  ],
   ['Releases:', [releasesCommand, replayCommand, continueCommand, promoteCommand, rollbackCommand]],
   ['Ask and call:', [callCommand, askCommand, mcpCommand, evaluateCommand, typesCommand]],
   ['Data:', [testConnectionCommand, executeCommand, jobsCommand, engineCommand]],

@@ -11,18 +11,18 @@ export async function run(): Promise<void> {
   try {
     await buildProgram().parseAsync()
   } catch (error) {
-    process.exitCode = tell(error)
+    process.exitCode = report(error)
   }
 }
 
-function tell(error: unknown): number {
+function report(error: unknown): number {
   // Help and version end this way, too; the rest has been told.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
   const isJson = process.argv.includes('--json')
   if (error instanceof CommandFailure) {
     if (isJson) {
-      const told = { error: error.exit, message: error.message, ...error.fields }
-      process.stderr.write(`${JSON.stringify(told)}\n`)
+      const envelope = { error: error.exit, message: error.message, ...error.fields }
+      process.stderr.write(`${JSON.stringify(envelope)}\n`)
     } else process.stderr.write(failureText(error))
     return exitCodes[error.exit]
   }

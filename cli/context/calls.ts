@@ -13,7 +13,7 @@ export async function openCalls(context: Context, environment: string | undefine
   })
 }
 
-/** What a call carries, for whoever sends it otherwise. */
+/** The request of a call, for code that sends it otherwise. */
 export async function callHeaders(context: Context, environment: string | undefined): Promise<Record<string, string>> {
   return { authorization: `Bearer ${await keyOf(context)}`, ...(await addressHeaders(context, environment)) }
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { openContext, type Context, type GlobalOptions } from './context.ts'
 
-/** What a command does, given what it may use, its options and its arguments. */
+/** The body of a command, given its parts, its options and its arguments. */
 type Work<Options> = (context: Context, options: Options, args: string[]) => Promise<void>
 
 /** Gives a command its work. */

@@ -9,7 +9,7 @@ export type CommandTree = {
     choices: readonly string[]
     takesValue: boolean
   }>
-  /** Of its first argument. */
+  /** The values of its first argument. */
   choices: readonly string[]
   commands: CommandTree[]
 }

@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import type { project } from '../../api/projects.ts'
 import { CommandFailure } from '../terminal/exit.ts'
 import {
+  folders,
   isProjectFile,
   projectFile,
   readProject,
@@ -22,15 +23,15 @@ import { styleFor, type Style } from '../terminal/style.ts'
 export type GlobalOptions = { url?: string; project?: string; dir?: string; json?: boolean; color?: boolean }
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** What a command may use: who runs it where, and how it speaks. Made once for each run. */
+/** The parts that a command may use: who runs it where, and how it prints. Made once for each run. */
 export type Context = {
   environment: Environment
   json: boolean
   /** Where the project's files are. */
   folder: string
-  /** Of standard output, which holds what was asked for. */
+  /** Styles for standard output, which holds the answer. */
   style: Style
-  /** Of standard error, which holds what is told along the way. */
+  /** Styles for standard error, which holds progress and notes. */
   noteStyle: Style
   width: number
   print: (text: string) => void
@@ -130,7 +131,7 @@ async function onlyProject(manage: Manage): Promise<string> {
 /** The texts of the project's files. */
 export async function readFiles(folder: string): Promise<ProjectFiles> {
   const names = [projectFile]
-  for (const inside of ['connections', 'queries', 'evaluations', 'alerts']) {
+  for (const inside of folders) {
     const entries = await readdir(join(folder, inside)).catch(() => [])
     names.push(...entries.map((name) => `${inside}/${name}`))
   }

@@ -6,12 +6,12 @@ const here = fileURLToPath(import.meta.url)
 
 /** A program of the server, as this file is: TypeScript in a checkout, JavaScript in the package. */
 export function serverProgram(name: string): string {
-  return join(dirname(dirname(here)), 'server', `${name}${extname(here)}`)
+  return join(dirname(here), '../../server', `${name}${extname(here)}`)
 }
 
 /** The version of the package that this is a part of. */
 export function packageVersion(): string {
-  for (const up of ['..', '../../..']) {
+  for (const up of ['../..', '../../..']) {
     try {
       const { name, version } = JSON.parse(readFileSync(join(dirname(here), up, 'package.json'), 'utf8')) as {
         name: string

@@ -15,15 +15,3 @@ export function withoutDefaults(schema: Schema, fields: Fields): Fields {
     }),
   )
 }
-
-/**
- * The fields of a file that must be written anew, each as `shown` has it; undefined takes it out. A field that says the
- * same in other words, or says its default, stays as somebody wrote it.
- */
-export function changedFields(
-  schema: Schema,
-  { old, fresh, shown }: { old: Fields; fresh: Fields; shown: Fields },
-): Map<string, unknown> {
-  const changed = Object.keys(schema.shape).filter((key) => !isDeepStrictEqual(old[key], fresh[key]))
-  return new Map(changed.map((key) => [key, shown[key]]))
-}

@@ -7,8 +7,11 @@ export const projectFile = 'sluice.yaml'
 
 const patterns = [
   /^sluice\.yaml$/,
+  /^apis\/[^/]+\.yaml$/,
   /^connections\/[^/]+\.yaml$/,
+  /^models\/[^/]+\.sql$/,
   /^queries\/[^/]+\.sql$/,
+  /^tests\/[^/]+\.yaml$/,
   /^evaluations\/[^/]+\.yaml$/,
   /^alerts\/[^/]+\.yaml$/,
 ]
@@ -18,7 +21,7 @@ export function isProjectFile(path: string): boolean {
   return patterns.some((pattern) => pattern.test(path))
 }
 
-export const folders = ['connections', 'queries', 'evaluations', 'alerts'] as const
+export const folders = ['apis', 'connections', 'models', 'queries', 'tests', 'evaluations', 'alerts'] as const
 export type Folder = (typeof folders)[number]
 
 /** `queries/sales.sql` → `sales` */

@@ -3,7 +3,9 @@ import type { Path } from './problem.ts'
 import { isRecord } from './references.ts'
 
 /** Fields of `auth` that are secret whatever they are called; the others of it tell who asks. */
-const secretAuth = new Set(['value', 'token', 'password', 'client_secret'])
+const secretAuth = new Set(
+  'value token password client_secret secret private_key passphrase secret_access_key session_token'.split(' '),
+)
 
 /** Places of a request that hold a secret in the open. The service seals the same places. */
 export function literalSecrets(config: unknown, isLiteral: (written: unknown) => boolean): Path[] {

@@ -1,4 +1,4 @@
-/** What is wrong with a file, and where; lines and columns count from 1. */
+/** A mistake in a file, and where; lines and columns count from 1. */
 export type Problem = { file: string; line: number | null; column: number | null; message: string }
 
 export type Path = ReadonlyArray<PropertyKey>

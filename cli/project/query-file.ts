@@ -1,9 +1,16 @@
 import { z } from 'zod'
-import { definedQuery, type DefinedQuery } from '../../api/definition.ts'
+import {
+  definedModel,
+  definedQuery,
+  definedSchema,
+  type DefinedModel,
+  type DefinedQuery,
+} from '../../api/definition.ts'
 import type { Path, Problem } from './problem.ts'
 import { isRecord } from './references.ts'
-import { changedFields, withoutDefaults } from './fields.ts'
-import { changeYaml, issuesOf, readYaml, writeYaml } from './yaml-text.ts'
+import { editYaml } from './edit-yaml.ts'
+import { withoutDefaults } from './fields.ts'
+import { issuesOf, readYaml, writeYaml } from './yaml-text.ts'
 
 /**
  * A query is a file of SQL that begins with a comment of YAML:
@@ -25,6 +32,33 @@ export const queryHeader = definedQuery.omit({ name: true, sql: true, deployed: 
 const slotsOf = queryHeader.shape.slots
 
 export function readQuery(file: string, name: string, written: string): { query?: DefinedQuery; problems: Problem[] } {
+  const { value: query, problems } = readSqlFile(definedQuery, { file, name, written }, ({ slots, ...rest }, sql) => {
+    // Left out where the SQL names some, the service infers them.
+    const named = slots ?? (sql.includes('$') ? undefined : {})
+    const given = { ...rest, ...(named !== undefined && { slots: slotsFromFile(named) }) }
+    return { given, pathOf: (path) => pathInFile(path, slots) }
+  })
+  return { ...(query !== undefined && { query }), problems }
+}
+
+export const modelHeader = definedModel.omit({ name: true, sql: true })
+
+/** A model is such a file, too, without slots. */
+export function readModel(file: string, name: string, written: string): { model?: DefinedModel; problems: Problem[] } {
+  const { value: model, problems } = readSqlFile(definedModel, { file, name, written }, (given) => {
+    return { given, pathOf: (path) => path }
+  })
+  return { ...(model !== undefined && { model }), problems }
+}
+
+type Header = { given: Record<string, unknown>; pathOf: (path: Path) => Path }
+
+/** SQL behind a comment of YAML, which holds the other fields. */
+function readSqlFile<Value>(
+  schema: z.ZodType<Value>,
+  { file, name, written }: { file: string; name: string; written: string },
+  headerOf: (fields: Record<string, unknown>, sql: string) => Header,
+): { value?: Value; problems: Problem[] } {
   const text = plainLines(written)
   const end = text.startsWith(opening) ? text.indexOf(closing, opening.length - 1) : -1
   if (text.startsWith(opening) && end === -1) {
@@ -37,19 +71,22 @@ export function readQuery(file: string, name: string, written: string): { query?
   if (yaml.problems.length > 0) return { problems: yaml.problems }
   const fields = yaml.data ?? {}
   if (!isRecord(fields)) return { problems: [yaml.problemAt([], 'the comment at the top must hold fields')] }
-  const { slots, ...rest } = fields
   const sql = body.endsWith('\n') ? body.slice(0, -1) : body
-  // Left out where the SQL names some, the service infers them.
-  const named = slots ?? (sql.includes('$') ? undefined : {})
-  const given = { ...rest, ...(named !== undefined && { slots: slotsFromFile(named) }) }
-  const parsed = definedQuery.safeParse({ ...given, name, sql })
-  if (parsed.success) return { query: parsed.data, problems: [] }
-  const problems = issuesOf(parsed.error, (path) => pathInFile(path, slots)).map(({ path, message }) => {
+  const { given, pathOf } = headerOf(fields, sql)
+  const parsed = schema.safeParse({ ...given, name, sql })
+  if (parsed.success) return { value: parsed.data, problems: [] }
+  const problems = issuesOf(parsed.error, pathOf).map(({ path, message }) => {
     if (path[0] === 'sql') return { file, line: lineAfter(text, end), column: 1, message: sqlMessage(body, message) }
     if (path[0] === 'name') return { file, line: null, column: null, message: `the name of the file ${message}` }
     return yaml.problemAt(path, message)
   })
   return { problems }
+}
+
+/** The line of a file at which its SQL begins. */
+export function sqlLine(written: string): number {
+  const text = plainLines(written)
+  return lineAfter(text, text.startsWith(opening) ? text.indexOf(closing, opening.length - 1) : -1)
 }
 
 function sqlMessage(body: string, message: string): string {
@@ -67,10 +104,34 @@ export function writeQuery(query: DefinedQuery, written?: string): string {
   if (fields.slots !== undefined) header['slots'] = slotsToFile(fields.slots)
   const isWithout = isRecord(header['slots']) && Object.keys(header['slots']).length === 0
   if (isWithout && !sql.includes('$')) delete header['slots']
-  const old = written === undefined ? undefined : readQuery('', name, written)
+  const old = written === undefined ? undefined : readQuery('', name, written).query
+  return writeSqlFile(sql, header, { written, old: old && inFile(withoutText(old)), fresh: inFile(fields) })
+}
+
+/** A model as a file, with what somebody wrote around it. */
+export function writeModel(model: DefinedModel, written?: string): string {
+  const { name, sql, ...fields } = model
+  const header: Record<string, unknown> = withoutDefaults(modelHeader, fields)
+  if (isRecord(header['schema'])) header['schema'] = withoutDefaults(definedSchema, header['schema'])
+  const old = written === undefined ? undefined : readModel('', name, written).model
+  return writeSqlFile(sql, header, { written, old: old && withoutText(old), fresh: fields })
+}
+
+function withoutText<Value extends { name: string; sql: string; deployed?: unknown }>(value: Value) {
+  const { name: _, sql: _sql, deployed: _deployed, ...fields } = value
+  return fields
+}
+
+type HeaderSides = {
+  written: string | undefined
+  old: Record<string, unknown> | undefined
+  fresh: Record<string, unknown>
+}
+
+function writeSqlFile(sql: string, header: Record<string, unknown>, { written, old, fresh }: HeaderSides): string {
   const yaml =
-    written?.startsWith(opening) === true && old?.query !== undefined
-      ? changedHeader(written, old.query, { header, fields })
+    written?.startsWith(opening) === true && old !== undefined
+      ? changedHeader(written, { old, header, fresh })
       : writeHeader(header)
   // A text that begins like a comment of ours, or whose line ends would be taken for those of a checkout, needs one.
   const needsComment = sql.startsWith('/*---') || sql.includes('\r') || sql.startsWith('\uFEFF')
@@ -84,13 +145,17 @@ function writeHeader(header: Record<string, unknown>): string {
 
 function changedHeader(
   written: string,
-  old: DefinedQuery,
-  { header, fields }: { header: Record<string, unknown>; fields: Omit<DefinedQuery, 'name' | 'sql' | 'deployed'> },
+  { old, header, fresh }: Record<'old' | 'header' | 'fresh', Record<string, unknown>>,
 ): string {
   const text = plainLines(written)
   const yaml = text.slice(opening.length, text.indexOf(closing, opening.length - 1) + 1)
-  const changes = changedFields(queryHeader, { old, fresh: fields, shown: header })
-  return changes.size === 0 ? yaml : closeNoComment(changeYaml(yaml, changes), header)
+  const edited = editYaml(yaml, { old, fresh, shown: header })
+  return edited === yaml ? yaml : closeNoComment(edited, header)
+}
+
+/** Slots by name, as a file has them. */
+function inFile(fields: Partial<DefinedQuery>): Record<string, unknown> {
+  return { ...fields, ...(fields.slots !== undefined && { slots: slotsToFile(fields.slots) }) }
 }
 
 /** Within a comment of SQL nothing may end it; in quotes YAML has a second spelling of a slash. */
@@ -125,8 +190,8 @@ function slotsToFile(slots: NonNullable<DefinedQuery['slots']>): unknown {
     ]),
   )
   const again = slotsOf.safeParse(slotsFromFile(byName))
-  const isSaid = again.success && JSON.stringify(again.data) === JSON.stringify(slots)
-  return isSaid ? byName : slots
+  const isEqual = again.success && JSON.stringify(again.data) === JSON.stringify(slots)
+  return isEqual ? byName : slots
 }
 
 /** A problem of the JSON Schema, at the place in the file that it came from. */

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { definedApi, type DefinedApi } from '../../api/apis.ts'
 import {
   definedAlert,
   definedConnection,
@@ -9,10 +10,11 @@ import {
   type DefinedQuery,
   type Definition,
 } from '../../api/definition.ts'
+import { rowTest, type RowTest } from '../../api/row-tests.ts'
 import { filesIn, projectFile, stemOf, type ProjectFiles } from './layout.ts'
 import { literalSecrets } from './literal-secrets.ts'
 import type { Path, Problem } from './problem.ts'
-import { readQuery } from './query-file.ts'
+import { readModel, readQuery } from './query-file.ts'
 import { isRecord, resolveReferences } from './references.ts'
 import { projectSettings, type ProjectSettings } from './settings.ts'
 import { issuesOf, readYaml, type YamlText } from './yaml-text.ts'
@@ -24,17 +26,23 @@ type Environment = Readonly<Record<string, string | undefined>>
 export function readProject(files: ProjectFiles, environment: Environment): ReadProject | { problems: Problem[] } {
   const problems: Problem[] = []
   const top = readSettings(files, environment, problems)
+  const apis = filesIn(files, 'apis').flatMap(([file, text]) => take(readApi(file, text, environment), problems))
   const connections = filesIn(files, 'connections').flatMap(([file, text]) =>
     take(readConnection(file, text, environment), problems),
   )
+  const models = filesIn(files, 'models').flatMap(([file, text]) => {
+    const read = readModel(file, stemOf(file), text)
+    return take({ file, problems: read.problems, ...(read.model !== undefined && { value: read.model }) }, problems)
+  })
   const queries = filesIn(files, 'queries').flatMap(([file, text]) => readQueryFile(file, text, problems))
+  const tests = filesIn(files, 'tests').flatMap(([file, text]) => take(readTest(file, text), problems))
   const evaluations = filesIn(files, 'evaluations').flatMap(([file, text]) => readEvaluations(file, text, problems))
   const alerts = filesIn(files, 'alerts').flatMap(([file, text]) => take(readAlert(file, text, environment), problems))
   problems.push(...twins(alerts, ({ name }) => name, 'an alert'))
   problems.push(...twins(evaluations, ({ question }) => question, 'a question'))
   if (problems.length > 0 || top === undefined) return { problems }
   const { definition, environments, settings: defined, variables, ...settings } = top
-  // What the file says nothing of is left alone; of everything else the files are the whole.
+  // Settings that the file does not name are left alone; everything else is replaced by the files.
   const plain = <Value>(all: Array<{ value: Value }>): Value[] => all.map(({ value }) => value)
   return {
     settings,
@@ -43,8 +51,11 @@ export function readProject(files: ProjectFiles, environment: Environment): Read
       ...(environments !== undefined && { environments }),
       ...(defined !== undefined && { settings: defined }),
       ...(variables !== undefined && { variables }),
+      apis: plain(apis),
       connections: plain(connections),
+      models: plain(models),
       queries,
+      tests: plain(tests),
       evaluations: plain(evaluations),
       alerts: plain(alerts),
     },
@@ -91,25 +102,37 @@ function readSettings(
 
 const secretMessage = 'a secret is never written into a file: write ${NAME} and set NAME in the environment'
 
+/** Neither a name of the environment nor one of a secret that the project keeps. */
 function isLiteral(written: unknown): boolean {
-  return typeof written === 'string' && written !== '***' && !/\$\{/.test(written.replaceAll('$${', ''))
+  if (typeof written !== 'string' || written === '***') return false
+  return !/\$\{|\{\{\s*secret:[a-z]/.test(written.replaceAll('$${', ''))
 }
 
 function readConnection(file: string, text: string, environment: Environment): Read<DefinedConnection> {
+  return readNamed(file, text, environment, { schema: definedConnection, field: 'table_name', what: 'table' })
+}
+
+function readApi(file: string, text: string, environment: Environment): Read<DefinedApi> {
+  return readNamed(file, text, environment, { schema: definedApi, field: 'name', what: 'API' })
+}
+
+type Named<Value> = { schema: z.ZodType<Value>; field: string; what: string }
+
+/** A file whose name is that of the thing in it. */
+function readNamed<Value>(
+  file: string,
+  text: string,
+  environment: Environment,
+  { schema, field, what }: Named<Value>,
+): Read<Value> {
   const yaml = readYaml(file, text)
-  const named = isRecord(yaml.data) ? { ...yaml.data, table_name: stemOf(file) } : yaml.data
-  if (isRecord(yaml.data) && 'table_name' in yaml.data) {
-    return {
-      file,
-      problems: [yaml.problemAt(['table_name'], 'table_name is no field here: the file is called like the table')],
-    }
+  const named = isRecord(yaml.data) ? { ...yaml.data, [field]: stemOf(file) } : yaml.data
+  if (isRecord(yaml.data) && field in yaml.data) {
+    const message = `${field} is no field here: the file is called like the ${what}`
+    return { file, problems: [yaml.problemAt([field], message)] }
   }
   const literals = isRecord(yaml.data) ? literalSecrets(yaml.data['config'], isLiteral) : []
-  return parse(yaml, definedConnection, {
-    environment,
-    data: named,
-    literals: literals.map((path) => ['config', ...path]),
-  })
+  return parse(yaml, schema, { environment, data: named, literals: literals.map((path) => ['config', ...path]) })
 }
 
 function readAlert(file: string, text: string, environment: Environment): Read<DefinedAlert> {
@@ -119,6 +142,12 @@ function readAlert(file: string, text: string, environment: Environment): Read<D
     isRecord(channel) && isLiteral(channel['secret']) ? [['channels', at, 'secret']] : [],
   )
   return parse(yaml, definedAlert, { environment, data: yaml.data, literals })
+}
+
+function readTest(file: string, text: string): Read<RowTest> {
+  const yaml = readYaml(file, text)
+  const data = isRecord(yaml.data) ? { ...yaml.data, name: stemOf(file) } : yaml.data
+  return parse(yaml, rowTest, { data, literals: [] })
 }
 
 function readQueryFile(file: string, text: string, problems: Problem[]): DefinedQuery[] {

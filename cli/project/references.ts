@@ -10,8 +10,8 @@ const name = /^[A-Za-z_][A-Za-z0-9_]*$/
 export type Unresolved = { path: Path; name: string }
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** What a service keeps and does not show. */
-const kept = '***'
+/** A value that the service stores and does not show. */
+const hidden = '***'
 
 export function hasReference(text: string): boolean {
   return [...text.matchAll(place)].some(([whole]) => whole !== '$${')
@@ -34,13 +34,13 @@ export function resolveReferences(
   return { value: resolved, unresolved }
 }
 
-/** What the service says, written so that it is read as itself. */
+/** A value of the service, written so that it is read as itself. */
 export function escapeReferences<Value>(value: Value): Value {
   return mapTexts(value, (text) => text.replaceAll('${', () => '$${')) as Value
 }
 
 /**
- * What the service says, with the names that a file has in its places: where the service shows nothing, and where what
+ * A value of the service, with the names that a file has in its places: where the service shows nothing, and where what
  * it shows can have come from them.
  */
 export function keepReferences(fresh: unknown, written: unknown): unknown {
@@ -65,8 +65,10 @@ function counterpart(fresh: unknown, at: number, written: unknown[]): unknown {
 }
 
 function keepsName(fresh: string, written: string): boolean {
+  // The service shows of a user name no more than that there is one.
+  if (fresh === hidden) return written !== ''
   if (!hasReference(written)) return false
-  if (fresh.includes(kept)) return true
+  if (fresh.includes(hidden)) return true
   const pattern = written
     .split(/(\$\$\{|\$\{[^}]*\})/)
     .map((part) => (part.startsWith('${') ? '[\\s\\S]+' : escapePattern(part)))

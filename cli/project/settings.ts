@@ -3,7 +3,7 @@ import { definition } from '../../api/definition.ts'
 import { isRecord } from './references.ts'
 import { readYaml } from './yaml-text.ts'
 
-/** What `sluice.yaml` says of the command line itself; the rest of it is part of the definition. */
+/** The part of `sluice.yaml` for the command line itself; the rest of it is part of the definition. */
 const settings = {
   url: z
     .string()
@@ -33,7 +33,7 @@ export const projectSettings = z.strictObject({
 })
 export type ProjectSettings = Pick<z.output<typeof projectSettings>, 'url' | 'project' | 'environment' | 'token'>
 
-/** What of them can be read, whatever else the file says. */
+/** The settings that can be read, whatever else the file holds. */
 export function readSettings(text: string): ProjectSettings {
   const { data } = readYaml('', text)
   if (!isRecord(data)) return {}

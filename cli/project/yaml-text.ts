@@ -60,7 +60,7 @@ function offsetOf(document: Document, path: Path): number {
   return document.contents?.range?.[0] ?? 0
 }
 
-/** What a schema says against data, each in one line of its own. `inFile`: where the file has what the data has. */
+/** Schema errors of some data, each in one line of its own. `inFile`: where the file has what the data has. */
 export function issuesOf(
   error: z.ZodError,
   inFile: (path: Path) => Path = (path) => path,
@@ -86,14 +86,4 @@ export function schemaLine(schema: string): string {
 
 export function writeYaml(data: unknown): string {
   return stringify(data, { lineWidth: 0, aliasDuplicateObjects: false })
-}
-
-/** A text with some of its fields changed: comments, order and everything else stay. */
-export function changeYaml(text: string, changes: Map<string, unknown>): string {
-  const document = parseDocument(text)
-  for (const [key, value] of changes) {
-    if (value === undefined) document.delete(key)
-    else document.set(key, document.createNode(value, { aliasDuplicateObjects: false }))
-  }
-  return document.toString({ lineWidth: 0 })
 }

@@ -5,7 +5,7 @@ import { parse, stringify } from 'yaml'
 import { z } from 'zod'
 import { CommandFailure } from '../terminal/exit.ts'
 
-/** What is kept for one service: a token to manage with, a key to call with. */
+/** Credentials for one service: a token to manage with, a key to call with. */
 const stored = z.strictObject({ token: z.string().optional(), key: z.string().optional() })
 const credentials = z.strictObject({ services: z.record(z.string(), stored).default({}) })
 export type Stored = z.output<typeof stored>

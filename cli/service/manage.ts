@@ -57,11 +57,12 @@ export function withQuery(path: string, query: Query): string {
   return `${path}?${new URLSearchParams(words).toString()}`
 }
 
-/** What the service says, as an end of the command: with the code that tells scripts what kind of no it is. */
+/** A refusal of the service, as the end of the command: with the exit code that scripts can tell apart. */
 export function failureOf(error: unknown): unknown {
   if (!(error instanceof SluiceError)) return error
-  const { status, code, message, details, requestId } = error
+  const { status, code, message, details, more, requestId } = error
   const lines = [message, ...details.map((each) => `  ${each.field}: ${each.message}`)]
+  if (more > 0) lines.push(`  and ${more} more`)
   const hint = hints[code]
   return new CommandFailure(exitOf(status, code), lines.join('\n'), {
     ...(hint !== undefined && { hint }),

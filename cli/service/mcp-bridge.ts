@@ -5,7 +5,7 @@ import { z } from 'zod'
 type Service = {
   url: URL
   headers: Record<string, string>
-  /** What is told to the person who reads the client's log; standard output is the protocol's. */
+  /** Messages for the person who reads the client's log; standard output is the protocol's. */
   note: (text: string) => void
 }
 
@@ -49,7 +49,7 @@ export async function bridgeMcp({ url, headers, note }: Service): Promise<void> 
     if (agreed.success) service.setProtocolVersion(agreed.data.result.protocolVersion)
     void client.send(message)
   }
-  // What goes wrong with a message is told where it is sent; this is a stream of changes that broke off.
+  // A failed message is reported where it is sent; this is a stream of changes that broke off.
   service.onerror = () => undefined
   client.onmessage = (message) => {
     const cancelled = cancellation.safeParse(message)
@@ -78,11 +78,13 @@ const cancellation = z.object({
   params: z.object({ requestId: z.union([z.string(), z.number()]) }),
 })
 
-/** What the service said, else what happened on the way to it. */
+/** The message of the service, else the reason why it could not be reached. */
 function reasonOf(error: unknown, url: URL): string {
   if (error instanceof SdkHttpError) {
-    const said = refusal.safeParse(parsed(error.data.text))
-    const words = said.success ? (said.data.message ?? said.data.error) : (error.statusText ?? 'no more than that')
+    const envelope = refusal.safeParse(parsed(error.data.text))
+    const words = envelope.success
+      ? (envelope.data.message ?? envelope.data.error)
+      : (error.statusText ?? 'no more than that')
     return `${url.origin} answered ${error.status}: ${typeof words === 'string' ? words : words.message}`
   }
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error

@@ -12,7 +12,7 @@ export async function confirm({ input, output }: Terminal, question: string): Pr
   }
 }
 
-/** What is typed is not shown. */
+/** Typed characters are not shown. */
 export async function askSecret({ input, output }: Terminal, question: string): Promise<string> {
   output.write(`${question} `)
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })

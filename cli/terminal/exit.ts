@@ -1,7 +1,7 @@
-/** What the command line ends with. Documented in `docs/cli.md`, under test. */
+/** The exit codes of the command line. Documented in `docs/cli.md`, under test. */
 export const exitCodes = {
   done: 0,
-  /** The service failed, or something that nobody expected. */
+  /** The service failed, or something that nobody expected; of `diff`: something differs. */
   failed: 1,
   /** The command is written wrongly. */
   usage: 2,

@@ -1,4 +1,4 @@
-import { slotType, valueType, type DeployedQuery, type ValueType } from './query-types.ts'
+import { isNullable, slotType, valueType, type DeployedQuery, type ValueType } from './query-types.ts'
 
 /** Typed functions for the Python client, one for each query. */
 export function pythonOf(queries: DeployedQuery[], environment: string): string {
@@ -20,9 +20,10 @@ function blockOf({ name, description, input, row: { properties: columns } }: Dep
     .split('_')
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('')}Row`
-  const fields = Object.entries(columns).map(
-    ([column, schema]) => `${JSON.stringify(column)}: Optional[${typeText(valueType(schema))}]`,
-  )
+  const fields = Object.entries(columns).map(([column, schema]) => {
+    const type = typeText(valueType(schema))
+    return `${JSON.stringify(column)}: ${isNullable(schema) ? `Optional[${type}]` : type}`
+  })
   const isRequired = (slot: string): boolean => input.required.includes(slot)
   const names = Object.keys(input.properties).toSorted((a, b) => Number(isRequired(b)) - Number(isRequired(a)))
   const parameters = names.map((slot) => {

@@ -3,6 +3,8 @@ export type Schema = {
   type?: string | string[]
   description?: string
   enum?: Array<string | number | null>
+  minimum?: number
+  maximum?: number
   items?: Schema
   properties?: Record<string, Schema>
   additionalProperties?: Schema | boolean
@@ -10,7 +12,7 @@ export type Schema = {
 
 type ObjectSchema = Schema & { properties: Record<string, Schema>; required: string[] }
 
-/** What a deployed query takes and gives, as the service says it in the OpenAPI document of the project. */
+/** The types of a deployed query, from the OpenAPI document of the project. */
 export type DeployedQuery = { name: string; description: string; input: ObjectSchema; row: ObjectSchema }
 
 export type ProjectDocument = {
@@ -36,14 +38,20 @@ export function deployedQueries({ paths, components: { schemas } }: ProjectDocum
   })
 }
 
-/** An integer beyond what JSON's numbers hold is sent as its digits. */
+/** An integer beyond what JSON's numbers hold is sent as its digits: never where a bound says how large it may be. */
 export function slotType(schema: Schema): ValueType {
   if (schema.items !== undefined) return { kind: 'list', of: slotType(schema.items) }
   const type = valueType(schema)
-  return type.kind === 'integer' ? { kind: 'wide' } : type
+  const isBounded = [schema.minimum, schema.maximum].some((bound) => Number.isSafeInteger(bound))
+  return type.kind === 'integer' && !isBounded ? { kind: 'wide' } : type
 }
 
-/** Every value may be null, so nothing is said of that. */
+/** Whether a column of a result may hold null: all but counts may. */
+export function isNullable({ type, enum: values }: Schema): boolean {
+  return type === undefined || [type].flat().includes('null') || values?.includes(null) === true
+}
+
+/** The type of a value that is not null. */
 export function valueType(schema: Schema): ValueType {
   const values = schema.enum?.filter((value) => value !== null)
   if (values !== undefined) return { kind: 'choice', values }

@@ -1,4 +1,4 @@
-import { slotType, valueType, type DeployedQuery, type ValueType } from './query-types.ts'
+import { isNullable, slotType, valueType, type DeployedQuery, type ValueType } from './query-types.ts'
 
 /** Types for `createClient<Queries>()` of `sluice/client`. */
 export function typescriptOf(queries: DeployedQuery[], environment: string): string {
@@ -9,7 +9,8 @@ export function typescriptOf(queries: DeployedQuery[], environment: string): str
       return `${doc(schema.description, '      ')}      ${keyText(slot)}${isRequired ? '' : '?'}: ${type}`
     })
     const row = Object.entries(columns).map(
-      ([column, schema]) => `      ${keyText(column)}: ${typeText(valueType(schema))} | null`,
+      ([column, schema]) =>
+        `      ${keyText(column)}: ${typeText(valueType(schema))}${isNullable(schema) ? ' | null' : ''}`,
     )
     const block = (title: string, lines: string[]): string =>
       lines.length === 0 ? `    ${title}: Record<string, never>` : `    ${title}: {\n${lines.join('\n')}\n    }`

@@ -11,6 +11,8 @@ type Shown = {
   truncated: boolean
   /** As the author of the query draws it. */
   set: Chart | null
+  /** Whose measure is drawn. */
+  question: string
   view: View
   texts: Texts
   language: string
@@ -21,7 +23,7 @@ type Shown = {
 const pageRows = 100
 
 /** The rows as one number, a chart or a table, whichever says most; a switch where there are two ways. */
-export function showRows({ rows, truncated, set, view, texts, language, roomPx }: Shown): HTMLElement {
+export function showRows({ rows, truncated, set, question, view, texts, language, roomPx }: Shown): HTMLElement {
   const columns = columnsOf(rows)
   const [first] = rows
   if (first === undefined) return make('p', { class: 'empty' }, texts.noRows)
@@ -29,7 +31,7 @@ export function showRows({ rows, truncated, set, view, texts, language, roomPx }
   if (rows.length === 1 && columns.length === 1 && only !== undefined) return showFigure(first, only, language)
   const count = rows.length === 1 ? texts.row : say(texts.rows, { count: textOf(rows.length, language) })
   const note = make('p', { class: 'note' }, truncated ? say(texts.truncated, { count: rows.length }) : count)
-  const plan = truncated ? null : planChart(rows, columns, set)
+  const plan = truncated ? null : planChart(rows, columns, { set, question })
   const table = showTable(rows, columns, { texts, language })
   if (plan === null) return make('div', { part: 'answer' }, table, note)
   const chart = make('div', { class: 'picture' }, drawChart(plan, { language, roomPx }))

@@ -12,9 +12,13 @@ export type Plan = { chart: Chart; layout: Layout; value: string; label: string 
 const kinds: Record<Column['kind'], ChartColumn['kind']> = { number: 'number', day: 'time', text: 'text' }
 
 /** How rows are drawn: as the author of the query set it, else as fits; null where a table says more. */
-export function planChart(rows: Row[], columns: Column[], set: Chart | null): Plan | null {
+export function planChart(
+  rows: Row[],
+  columns: Column[],
+  { set, question }: { set: Chart | null; question: string },
+): Plan | null {
   const known = columns.map(({ name, kind }) => ({ name, kind: kinds[kind] }))
-  const chart = chartFor(set, known, rows)
+  const chart = chartFor(set, known, rows, question)
   if (chart === null || (set === null && !isTelling(chart, known, rows))) return null
   const layout = layOut(chart, rows)
   if (layout.isCut || (chart.type === 'bar' && layout.marks.length * layout.lines.length > maxBars)) return null
@@ -28,12 +32,12 @@ export function summaryOf({ layout, value, label }: Plan, language: string): str
     values.flatMap((number, at) => (number === null ? [] : [{ number, name, mark: layout.marks[at] }])),
   )
   const sorted = points.toSorted((one, other) => one.number - other.number)
-  const told = (point: (typeof points)[number] | undefined): string => {
+  const described = (point: (typeof points)[number] | undefined): string => {
     if (point === undefined) return ''
     const series = layout.lines.length === 1 ? '' : ` ${titleOf(point.name)}`
     return `${textOf(point.mark?.value, language)}${series} ${textOf(point.number, language)}`
   }
-  return `${value} by ${label}: ${points.length} values, lowest ${told(sorted[0])}, highest ${told(sorted.at(-1))}.`
+  return `${value} by ${label}: ${points.length} values, lowest ${described(sorted[0])}, highest ${described(sorted.at(-1))}.`
 }
 
 type Look = { language: string; roomPx: number }
@@ -113,8 +117,8 @@ function drawBars({ chart, layout }: Plan, { language, width }: Drawn): SVGEleme
       const [left, right] = [Math.min(at(start), at(end)), Math.max(at(start), at(end))]
       const y = top + 5 + (chart.stacked ? 0 : row * barHeight)
       const shape = { x: left, y, width: Math.max(1, right - left), height: barHeight - (rows > 1 ? 2 : 0), rx: 3 }
-      const said = `${name}, ${titleOf(line.name)}: ${textOf(number, language)}`
-      const bar = makeSvg('rect', { class: `bar ${colour(row)}`, ...shape }, title(said))
+      const caption = `${name}, ${titleOf(line.name)}: ${textOf(number, language)}`
+      const bar = makeSvg('rect', { class: `bar ${colour(row)}`, ...shape }, title(caption))
       return chart.stacked ? [bar] : [bar, word({ class: 'value', x: right + 8, y: y + 13 }, textOf(number, language))]
     })
     const middle = top + tall / 2 + 5
@@ -159,9 +163,9 @@ function drawLines({ chart, layout }: Plan, { language, width }: Drawn): SVGElem
     const path = known.map(({ value, at }) => `${x(at).toFixed(1)},${y(value).toFixed(1)}`).join(' ')
     const base = `${x(known.at(-1)?.at ?? 0).toFixed(1)},${y(0).toFixed(1)} ${x(known[0]?.at ?? 0).toFixed(1)},${y(0).toFixed(1)}`
     const points = known.map(({ value, at }) => {
-      const said = `${textOf(marks[at]?.value, language)}${lines.length === 1 ? '' : `, ${titleOf(name)}`}: ${textOf(value, language)}`
+      const caption = `${textOf(marks[at]?.value, language)}${lines.length === 1 ? '' : `, ${titleOf(name)}`}: ${textOf(value, language)}`
       const shape = { cx: x(at), cy: y(value), r: marks.length > 60 ? 1.5 : 3.5 }
-      return makeSvg('circle', { class: `point ${colour(line)}`, ...shape }, title(said))
+      return makeSvg('circle', { class: `point ${colour(line)}`, ...shape }, title(caption))
     })
     if (chart.type === 'scatter') return points
     const below =
@@ -195,12 +199,12 @@ function drawShares({ layout }: Plan, { language, width }: Drawn): SVGElement {
         ? `M ${middle} m -92 0 a 92 92 0 1 0 184 0 a 92 92 0 1 0 -184 0`
         : `M ${middle} L ${point(from)} A 92 92 0 ${large} 1 ${point(to)} Z`
     from = to
-    const said = `${textOf(value, language)}: ${textOf(number, language)}, ${Math.round((number / whole) * 100)} %`
+    const caption = `${textOf(value, language)}: ${textOf(number, language)}, ${Math.round((number / whole) * 100)} %`
     const top = at * 22 + 8
     return [
-      makeSvg('path', { class: `part ${colour(at)}`, d }, title(said)),
+      makeSvg('path', { class: `part ${colour(at)}`, d }, title(caption)),
       makeSvg('rect', { class: `bar ${colour(at)}`, x: pieSize + 16, y: top, width: 12, height: 12, rx: 3 }),
-      word({ class: 'label', x: pieSize + 36, y: top + 11 }, said),
+      word({ class: 'label', x: pieSize + 36, y: top + 11 }, caption),
     ]
   })
   const height = Math.max(pieSize, parts.length * 22 + 8)

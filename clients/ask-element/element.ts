@@ -3,7 +3,7 @@ import { button, make } from './dom.ts'
 import { createAsker, fetchGrant, type Answer, type Grant, type Outcome, type Refusal, type Wish } from './service.ts'
 import { styles } from './styles.ts'
 import { englishTexts, say, type Texts } from './texts.ts'
-import { quoted, showUnderstood } from './told-view.ts'
+import { quoted, showCaveat, showUnderstood, showUnknown } from './told-view.ts'
 import { createValueForm } from './value-form.ts'
 
 const maxQuestionChars = 2_000
@@ -132,11 +132,16 @@ export class SluiceAsk extends HTMLElement {
     const language = this.closest('[lang]')?.getAttribute('lang') ?? navigator.language
     const view = (this.getAttribute('view') ?? 'auto') as View
     this.#status.textContent = ''
+    const caveat = showCaveat(answer, texts)
+    const unknown = showUnknown(answer, texts)
+    const told = caveat === null ? unknown : [caveat, ...unknown]
     this.#outcome.replaceChildren(
+      ...told,
       showRows({
         rows: answer.data,
         truncated: answer.truncated,
         set: answer.chart ?? null,
+        question: wish.question,
         view,
         texts,
         language,
@@ -146,7 +151,13 @@ export class SluiceAsk extends HTMLElement {
     )
     // For ears: that it is there, and how much.
     const rows = answer.data.length === 1 ? texts.row : say(texts.rows, { count: answer.data.length })
-    this.#status.replaceChildren(make('span', { class: 'hidden' }, `${texts.answer}: ${rows}`))
+    this.#status.replaceChildren(
+      make(
+        'span',
+        { class: 'hidden' },
+        [`${texts.answer}: ${rows}`, ...told.map((each) => each.textContent)].join('. '),
+      ),
+    )
     this.#tell('sluice-answer', { question: wish.question, answer })
   }
 
@@ -158,7 +169,7 @@ export class SluiceAsk extends HTMLElement {
     }
     if (refusal.reason === 'missing_slots' && refusal.schema !== undefined) return this.#showForm(wish, refusal)
     if (refusal.reason === 'ambiguous') return this.#offerQueries(wish, refusal)
-    if (refusal.reason === 'unexpressed') return this.#offerWithout(wish, refusal)
+    if (refusal.reason === 'unexpressed' || refusal.reason === 'unsure') return this.#offerWithout(wish, refusal)
     if (refusal.reason === 'no_match') return this.#offerExamples(refusal)
     const isTheirs = refusal.error === 'invalid_query'
     this.#showProblem(
@@ -183,12 +194,14 @@ export class SluiceAsk extends HTMLElement {
     this.#offer(this.texts.whichOne, offers)
   }
 
-  #offerWithout(wish: Wish, { message, unexpressed = [] }: Refusal): void {
+  #offerWithout(wish: Wish, { reason, message, unexpressed = [] }: Refusal): void {
     const { texts } = this
     const words = quoted(unexpressed.map(({ text }) => text))
     const act = (): void => void this.#ask({ ...wish, partial: true })
-    const left = words === '' ? message : `${texts.leftOut}: ${words}`
-    this.#offer(left, [button(say(texts.withoutThem, { words }), act, { class: 'quiet' })])
+    const why = reason === 'unsure' ? texts.unsure : words === '' ? message : texts.leftOut
+    const heading = words === '' ? why : `${why}: ${words}`
+    const without = words === '' ? texts.anyway : say(texts.withoutThem, { words })
+    this.#offer(heading, [button(without, act, { class: 'quiet' })])
   }
 
   #offerExamples({ candidates = [] }: Refusal): void {

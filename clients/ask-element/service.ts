@@ -20,7 +20,13 @@ export type SlotSchema = {
 export type SlotsSchema = { properties: Record<string, SlotSchema>; required: string[] }
 
 type Candidate = { name: string; description: string; example: string }
-type Routing = { read_as: string | null; sources: Record<string, Words>; unused: Words[]; candidates: Candidate[] }
+type Routing = {
+  read_as: string | null
+  sources: Record<string, Words>
+  period?: { text: string } | null
+  unused: Words[]
+  candidates: Candidate[]
+}
 
 export type Answer = {
   data: Row[]
@@ -32,6 +38,8 @@ export type Answer = {
   /** As the author of the query draws its result. */
   chart?: Chart
   unexpressed?: Words[]
+  /** Values of the call that no row has. */
+  warnings?: Array<{ slot: string; value: string; nearest: string[] }>
   routing?: Routing
 }
 

@@ -13,9 +13,9 @@ export function createValueForm(
 ): HTMLFormElement {
   const { properties, required } = schema ?? { properties: {}, required: [] }
   const fields = Object.entries(properties).map(([name, slot]): [string, Field] => {
-    const said = details.find(({ field }) => field === name)?.message
+    const message = details.find(({ field }) => field === name)?.message
     // “is required” is what the form itself says by being there.
-    const complaint = said === undefined || said === 'is required' ? null : said
+    const complaint = message === undefined || message === 'is required' ? null : message
     return [name, createField({ name, slot, complaint, isRequired: required.includes(name), texts })]
   })
   const heading = make('p', { class: 'heading', id: 'needed' }, fields.length > 1 ? texts.neededMore : texts.needed)

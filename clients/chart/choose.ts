@@ -22,13 +22,19 @@ const sameSize = 4
 /** So many rows tell the shape of a result. */
 const telling = 2_000
 
-/** What draws a result, by the kinds of its columns and the shape of its rows; null where nothing can be drawn well. */
-export function chooseChart(columns: ChartColumn[], rows: Row[]): Chart | null {
+/**
+ * What draws a result, by the kinds of its columns and the shape of its rows; null where nothing can be drawn well. Of
+ * several numbers those that the question names are drawn.
+ */
+export function chooseChart(columns: ChartColumn[], rows: Row[], question = ''): Chart | null {
   if (rows.length < 2) return null
   const some = rows.slice(0, telling)
   const numbers = columns.filter(({ name, kind }) => kind === 'number' && !isIdentifier(name))
   const time = columns.find(({ name, kind }) => kind === 'time' || (kind === 'number' && isYear(name)))
-  const values = numbers.filter(({ name }) => name !== time?.name)
+  const values = measuresAsked(
+    numbers.filter(({ name }) => name !== time?.name),
+    question,
+  )
   const names = columns.filter(({ kind }) => kind === 'text')
   if (time !== undefined && values.length > 0) return alongTime(time, { names, values, some })
   const [name] = names
@@ -37,6 +43,28 @@ export function chooseChart(columns: ChartColumn[], rows: Row[]): Chart | null {
   const [first, second] = values
   if (first !== undefined && second !== undefined) return plain('scatter', first.name, [second.name])
   return values.length > 0 ? null : ofCounts(columns, some)
+}
+
+/** The numbers that a question names, in its order; all where it names none. */
+function measuresAsked(numbers: ChartColumn[], question: string): ChartColumn[] {
+  const asked = wordsOf(question)
+  const placed = numbers.flatMap((column) => {
+    const places = wordsOf(column.name).map((word) => asked.indexOf(word))
+    const found = places.filter((place) => place !== -1)
+    return found.length === 0 ? [] : [{ column, share: found.length / places.length, at: Math.min(...found) }]
+  })
+  // "Average price" names the average price, and the price only in part.
+  const best = Math.max(0, ...placed.map(({ share }) => share))
+  const named = placed.filter(({ share }) => share === best).sort((a, b) => a.at - b.at)
+  return named.length === 0 ? numbers : named.map(({ column }) => column)
+}
+
+/** Words of a question or of a column's name, in the singular. */
+function wordsOf(text: string): string[] {
+  const parted = text.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
+  return (parted.match(/\p{L}+/gu) ?? []).map((word) =>
+    /[^s]s$/.test(word) && word.length > 3 ? word.slice(0, -1) : word,
+  )
 }
 
 /** Nothing is measured: how often each value is there. */
@@ -124,11 +152,18 @@ export function isTelling({ type, x, series }: Chart, columns: ChartColumn[], ro
   return places.size === rows.length
 }
 
-/** The chart as it was set, as far as the result still has its columns; else the one that fits. */
-export function chartFor(set: Chart | null, columns: ChartColumn[], rows: Row[]): Chart | null {
+/**
+ * The chart as it was set, as far as the result still has its columns; else the one that fits. A question that names
+ * other numbers than the chart has them drawn instead.
+ */
+export function chartFor(set: Chart | null, columns: ChartColumn[], rows: Row[], question = ''): Chart | null {
   const has = (name: string): boolean => columns.some((column) => column.name === name)
-  if (set === null || !has(set.x)) return chooseChart(columns, rows)
-  const y = set.y.filter(has)
-  if (y.length === 0 && set.y.length > 0) return chooseChart(columns, rows)
+  if (set === null || !has(set.x)) return chooseChart(columns, rows, question)
+  const drawn = set.y.filter(has)
+  if (drawn.length === 0 && set.y.length > 0) return chooseChart(columns, rows, question)
+  const numbers = columns.filter(({ name, kind }) => kind === 'number' && name !== set.x && !isIdentifier(name))
+  const asked = measuresAsked(numbers, question).map(({ name }) => name)
+  const isNamed = asked.length < numbers.length && drawn.length > 0 && !drawn.some((name) => asked.includes(name))
+  const y = isNamed ? asked : drawn
   return { ...set, y, series: set.series !== null && has(set.series) ? set.series : null }
 }

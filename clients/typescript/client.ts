@@ -48,7 +48,7 @@ export type QuestionAnswer<Row, Name extends string = string> = Answer<Row> & {
   unexpressed?: Unexpressed[] | undefined
   /** As the author of the query draws it; left out: as its columns and rows suggest. */
   chart?: Chart | undefined
-  follows?: { request_id: string; changed: string[] } | undefined
+  follows?: { request_id: string; changed: string[] | null } | undefined
   /** With `explain`: why this query and these parameters. */
   routing?: object | undefined
 }
@@ -62,7 +62,7 @@ export type StreamStart = {
 }
 export type StreamEnd = { row_count: number; truncated: boolean; execution_time_ms: number }
 
-/** Rows one by one as they are made. `start` and `end` tell of the whole; `end` is there once all rows are read. */
+/** Rows one by one, streamed. `start` and `end` describe the whole answer; `end` is there once all rows are read. */
 export type RowStream<Row> = AsyncIterable<Row> & { start: Promise<StreamStart>; end: Promise<StreamEnd> }
 
 export type CallOptions = { signal?: AbortSignal }
@@ -92,7 +92,7 @@ type Parameters<C extends Contract, Name extends NameOf<C>> =
 export type Client<C extends Contract = AnyContract> = {
   /** Calls a deployed query. */
   call<Name extends NameOf<C>>(name: Name, ...given: Parameters<C, Name>): Promise<Answer<C[Name]['row']>>
-  /** Calls a deployed query and gives its rows as they are made, however many there are. */
+  /** Calls a deployed query and streams its rows, however many there are. */
   rows<Name extends NameOf<C>>(name: Name, ...given: Parameters<C, Name>): RowStream<C[Name]['row']>
   /** Asks a question. Rejects with `QuestionRefused` where no query answers it as it was asked. */
   ask(question: string, options?: AskOptions): Promise<AnyAnswer<C>>
@@ -165,12 +165,12 @@ function refuseExposedKey(key: string): void {
   }
 }
 
-type Told<Value> = { promise: Promise<Value>; resolve: (value: Value) => void; reject: (error: unknown) => void }
+type Promised<Value> = { promise: Promise<Value>; resolve: (value: Value) => void; reject: (error: unknown) => void }
 
 /** Nobody need wait for it: a stream that fails tells who iterates. */
-function told<Value>(): Told<Value> {
-  let resolve: Told<Value>['resolve'] = () => undefined
-  let reject: Told<Value>['reject'] = () => undefined
+function promised<Value>(): Promised<Value> {
+  let resolve: Promised<Value>['resolve'] = () => undefined
+  let reject: Promised<Value>['reject'] = () => undefined
   const promise = new Promise<Value>((yes, no) => ([resolve, reject] = [yes, no]))
   promise.catch(() => undefined)
   return { promise, resolve, reject }
@@ -181,8 +181,8 @@ function streamRows<Row>(
   path: string,
   sending: { method: string; body: unknown; signal: AbortSignal | undefined; repeatable: boolean },
 ): RowStream<Row> {
-  const start = told<StreamStart>()
-  const end = told<StreamEnd>()
+  const start = promised<StreamStart>()
+  const end = promised<StreamEnd>()
   async function* iterate(): AsyncGenerator<Row> {
     let isDone = false
     try {

@@ -28,6 +28,7 @@ export type ErrorBody = {
   message: string
   reason?: string
   details?: Array<{ field: string; message: string }>
+  more?: number
   retry_after?: number
   request_id?: string
   [field: string]: unknown
@@ -49,6 +50,8 @@ export class SluiceError extends Error {
   readonly status: number
   readonly reason: string | undefined
   readonly details: Array<{ field: string; message: string }>
+  /** How many problems there are beside those in `details`. */
+  readonly more: number
   readonly retryAfterSeconds: number | undefined
   readonly requestId: string | undefined
   /** The whole answer, with the fields that only some refusals have. */
@@ -61,6 +64,7 @@ export class SluiceError extends Error {
     this.status = status
     this.reason = body.reason
     this.details = body.details ?? []
+    this.more = body.more ?? 0
     this.retryAfterSeconds = body.retry_after
     this.requestId = body.request_id
     this.body = body
@@ -89,7 +93,7 @@ export class QuestionRefused extends SluiceError {
   }
 }
 
-const refusals = new Set(['no_match', 'ambiguous', 'missing_slots', 'unexpressed'])
+const refusals = new Set(['no_match', 'ambiguous', 'missing_slots', 'unexpressed', 'period_end', 'unsure'])
 
 export function errorOf(status: number, body: ErrorBody): SluiceError {
   const isRefusal = status === 422 || (status === 0 && refusals.has(body.reason ?? ''))

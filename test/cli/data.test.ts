@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestApp, type TestApp } from '../harness/app.ts'
@@ -40,6 +40,19 @@ describe('a connection in a file', () => {
       code: 7,
       stderr: expect.stringContaining('503'),
     })
+    source.answer({ message: 'who are you' }, {}, 401)
+    expect(await cli.run('test-connection', 'orders')).toMatchObject({
+      code: 7,
+      stderr: expect.stringContaining('does not accept these credentials'),
+    })
+    source.handle((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Sign in</title>')
+    })
+    expect(await cli.run('test-connection', 'orders')).toMatchObject({
+      code: 7,
+      stdout: '',
+      stderr: expect.stringContaining('answered with a web page, not with data'),
+    })
     source.answer(rows)
     expect(await cli.run('execute', 'orders')).toMatchObject({
       code: 2,
@@ -54,6 +67,30 @@ describe('a connection in a file', () => {
     const [newest]: Array<{ id: string }> = await cli.json('jobs')
     const watched = await cli.run('jobs', 'watch', newest?.id ?? '')
     expect(watched).toMatchObject({ code: 0, stdout: expect.stringContaining('succeeded') })
+  })
+
+  test('says why what came may not be all, and that it is held where rows would be lost', async () => {
+    source.answer({ count: 9, results: rows })
+    const whole = 'config:\n  url: ${SOURCE}\n  method: GET\n  responsePathExtractor: results\n'
+    await writeFile(join(cli.folder, 'connections/bikes.yaml'), whole)
+    expect(await cli.run('release', '--yes')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/bikes is loaded\.\n! The API says that it has 9 rows, and 2 came\./),
+    })
+    expect(await cli.run('execute', 'bikes')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        /✓ bikes is loaded: 2 rows on 1 page\.\n! The API says that it has 9 rows, and 2 came\./,
+      ),
+    })
+    source.answer({ results: [] })
+    expect(await cli.run('execute', 'bikes')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/! Version \d+ is held: 0 rows came where the version before has 2\./),
+    })
+    source.answer(rows)
+    await rm(join(cli.folder, 'connections/bikes.yaml'))
+    expect(await cli.run('release', '--yes')).toMatchObject({ code: 0 })
   })
 
   test('jobs are watched as they come, until it is interrupted', async () => {

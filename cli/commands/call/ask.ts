@@ -7,7 +7,7 @@ import type { Context } from '../../context/context.ts'
 import { CommandFailure, exitCodes } from '../../terminal/exit.ts'
 import { openCalls } from '../../context/calls.ts'
 import { failureOf } from '../../service/manage.ts'
-import { environmentOf } from '../plan.ts'
+import { environmentOf } from '../release/plan.ts'
 import { rowsText } from './rows-text.ts'
 import { cellText } from '../../terminal/texts.ts'
 

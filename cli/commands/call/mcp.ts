@@ -17,7 +17,7 @@ export function mcpCommand(): Command {
 
 async function mcp(context: Context, { environment }: Options): Promise<void> {
   const headers = await callHeaders(context, environment)
-  // What speaks the protocol is loaded by this command alone.
+  // The protocol library is loaded by this command alone.
   const { bridgeMcp } = await import('../../service/mcp-bridge.ts')
   const note = (text: string): void => void process.stderr.write(`${text}\n`)
   await bridgeMcp({ url: new URL('/mcp', context.url), headers, note })

@@ -5,7 +5,7 @@ import type { job as jobSchema } from '../../../api/jobs.ts'
 import { does } from '../../context/command.ts'
 import type { Context } from '../../context/context.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
-import { followJob, type Job } from './jobs.ts'
+import { followJob, printDoubts, type Job } from '../../context/follow-job.ts'
 import { countText } from '../../terminal/texts.ts'
 
 type Options = { full?: boolean; wait?: boolean }
@@ -47,7 +47,9 @@ async function execute(context: Context, options: Options, [name = '']: string[]
       fields: { job: ended },
     })
   }
-  if (!context.json) context.print(`${context.style.good('✓')} ${name} is loaded${loadedText(ended)}.`)
+  if (context.json) return
+  context.print(`${context.style.good('✓')} ${name} is loaded${loadedText(ended)}.`)
+  await printDoubts(context, ended)
 }
 
 function loadedText({ details }: Job): string {

@@ -1,18 +1,14 @@
 import { Command } from 'commander'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { z } from 'zod'
-import type { job as jobSchema } from '../../../api/jobs.ts'
 import { does } from '../../context/command.ts'
 import type { Context } from '../../context/context.ts'
+import { finalStates, followJob, progressText, type Job } from '../../context/follow-job.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
 import { table } from '../../terminal/table.ts'
-import { countText, timeText } from '../../terminal/texts.ts'
+import { timeText } from '../../terminal/texts.ts'
 
-export type Job = z.output<typeof jobSchema>
 type Options = { status?: string; limit?: string }
 
-const finalStates = new Set(['succeeded', 'failed', 'cancelled'])
-const lookMs = 500
 const reconnectMs = 1_000
 
 export function jobsCommand(): Command {
@@ -82,35 +78,13 @@ async function watchJobs(context: Context, _options: object, [id]: string[]): Pr
   }
 }
 
-/** Waits for the end of a job with a bar that follows it. */
-export async function followJob(context: Context, id: string): Promise<Job> {
-  const manage = await context.manage()
-  const progress = context.progress()
-  try {
-    for (;;) {
-      const job = await manage.get<Job>(`/v1/jobs/${encodeURIComponent(id)}`)
-      if (finalStates.has(job.status)) return job
-      progress.show(job.status === 'running' ? job.progress : null, progressText(job))
-      await wait(lookMs)
-    }
-  } finally {
-    progress.end()
-  }
-}
-
-function progressText({ status, details, attempt }: Job): string {
-  const again = attempt > 1 ? `, try ${attempt}` : ''
-  if (details === null) return `${status}${again}`
-  return `${countText(details.rows, 'row')}, ${countText(details.pages, 'page')}${again}`
-}
-
 /** Every change of every job. The stream ends now and then: it is opened again until somebody ends it. */
 async function watchAll(context: Context): Promise<void> {
   const manage = await context.manage()
   const path = `/v1/projects/${await context.projectId()}/jobs/events`
   const progress = context.progress()
   context.note(context.noteStyle.dim('Watching jobs; Ctrl-C ends it.'))
-  const told = new Map<string, string>()
+  const printed = new Map<string, string>()
   try {
     for (;;) {
       for await (const { event, data } of manage.events(path)) {
@@ -118,8 +92,8 @@ async function watchAll(context: Context): Promise<void> {
         const job = data as Job
         if (context.json) process.stdout.write(`${JSON.stringify(job)}\n`)
         else if (job.status === 'running') progress.show(job.progress, `${job.job_type}  ${progressText(job)}`)
-        if (!context.json && told.get(job.id) !== job.status) context.print(jobLine(job, context))
-        told.set(job.id, job.status)
+        if (!context.json && printed.get(job.id) !== job.status) context.print(jobLine(job, context))
+        printed.set(job.id, job.status)
       }
       await wait(reconnectMs)
     }

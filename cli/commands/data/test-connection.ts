@@ -28,16 +28,16 @@ async function testConnection(context: Context, _options: object, [name = '']: s
     .send<TestConnectionAnswer>('POST', '/v1/http/test-connection', { ...config, ...where, detect: true })
     .finally(() => progress.end())
   if (context.json) context.printJson(answer)
-  else if (answer.success) tell(context, answer)
-  if (answer.success) return
-  const why = answer.error?.message ?? `It answered with ${answer.status}.`
+  else if (answer.success && answer.problem === undefined) report(context, answer)
+  if (answer.success && answer.problem === undefined) return
+  const why = answer.problem?.message ?? answer.error?.message ?? `It answered with ${answer.status}.`
   throw new CommandFailure('negative', `${name} does not work: ${why}`, { fields: answer })
 }
 
 /** The request of a file, with the values of the environment in it. */
 async function configOf(context: Context, name: string): Promise<object> {
   const { definition } = await readDefinition(context)
-  const { connections = [] } = definition
+  const { connections = [], apis = [] } = definition
   const connection = connections.find((each) => each.table_name === name)
   if (connection === undefined) {
     const known = connections.map((each) => each.table_name)
@@ -45,10 +45,12 @@ async function configOf(context: Context, name: string): Promise<object> {
     throw new CommandFailure('usage', `There is no connections/${name}.yaml.`, { hint })
   }
   if (connection.config === null) throw new CommandFailure('files', `connections/${name}.yaml has no config.`)
-  return connection.config
+  // Before it is released the service does not know it.
+  const api = apis.find((each) => each.name === connection.config?.api)
+  return { ...connection.config, ...(api !== undefined && { api_config: api.config }) }
 }
 
-function tell(context: Context, answer: TestConnectionAnswer): void {
+function report(context: Context, answer: TestConnectionAnswer): void {
   const { print, style } = context
   const facts = [answer.content_type, bytesText(answer.size), `${answer.response_time} ms`].filter(
     (each) => each !== '',

@@ -2,8 +2,10 @@ import { Command } from 'commander'
 import type { Definition } from '../../../api/definition.ts'
 import { does } from '../../context/command.ts'
 import { readFiles, type Context } from '../../context/context.ts'
-import { CommandFailure } from '../../terminal/exit.ts'
+import { CommandFailure, exitCodes } from '../../terminal/exit.ts'
+import { timeText } from '../../terminal/texts.ts'
 import { projectFile, writeProject } from '../../project/index.ts'
+import { lastChanges, type LastChange } from './last-changes.ts'
 import { diffLines } from '../release/plan-text.ts'
 
 type Options = { from?: string; to?: string }
@@ -12,7 +14,7 @@ export function diffCommand(): Command {
   const command = new Command('diff')
     .summary('how the files differ from what the service has')
     .description(
-      'Without an argument, line by line what `sluice pull` would change. With a query, two of its versions: by default the newest one and the draft.',
+      'Without an argument, line by line what `sluice pull` would change, who changed it on the service and when; ends with 1 where something differs. With a query, two of its versions: by default the newest one and the draft.',
     )
     .argument('[query]', 'a query, for its versions')
     .option('--from <version>', 'an older version')
@@ -32,8 +34,15 @@ async function diff(context: Context, options: Options, [query]: string[]): Prom
   const remote = writeProject(await manage.get<Definition>(`/v1/projects/${projectId}/definition`), local)
   const paths = [...new Set([...local.keys(), ...remote.keys()])].toSorted((a, b) => (a < b ? -1 : 1))
   const differing = paths.filter((path) => local.get(path) !== remote.get(path))
+  if (differing.length > 0) process.exitCode = exitCodes.failed
+  const changes = differing.length === 0 ? new Map<string, LastChange>() : await lastChanges(context, differing)
   if (context.json) {
-    const shown = differing.map((path) => ({ path, service: remote.get(path) ?? null, file: local.get(path) ?? null }))
+    const shown = differing.map((path) => ({
+      path,
+      service: remote.get(path) ?? null,
+      file: local.get(path) ?? null,
+      last_change: changes.get(path) ?? null,
+    }))
     context.printJson({ files: shown })
     return
   }
@@ -41,7 +50,9 @@ async function diff(context: Context, options: Options, [query]: string[]): Prom
   for (const path of differing) {
     const [service, file] = [remote.get(path), local.get(path)]
     const note = service === undefined ? '  (only in the files)' : file === undefined ? '  (only in the service)' : ''
-    context.print(`${context.style.bold(path)}${context.style.dim(note)}`)
+    const last = changes.get(path)
+    const who = last === undefined || service === undefined ? '' : `  (changed by ${last.by} on ${timeText(last.at)})`
+    context.print(`${context.style.bold(path)}${context.style.dim(`${note}${who}`)}`)
     context.print(diffLines(service ?? '', file ?? '', context.style).join('\n'))
     context.print('')
   }
@@ -51,12 +62,18 @@ async function diffVersions(context: Context, query: string, options: Options): 
   const manage = await context.manage()
   const path = `/v1/projects/${await context.projectId()}/queries/${encodeURIComponent(query)}`
   const from = options.from ?? (await newestVersion(context, path))
-  const answer = await manage.get<{ from: number; to: number | 'draft'; diff: string }>(`${path}/diff`, {
-    from,
-    to: options.to ?? 'draft',
-  })
+  const answer = await manage.get<{ from: number; to: number | 'draft'; diff: string; replaced?: string[] }>(
+    `${path}/diff`,
+    {
+      from,
+      to: options.to ?? 'draft',
+    },
+  )
   if (context.json) context.printJson(answer)
   else context.print(answer.diff === '' ? 'They are the same.' : paint(answer.diff, context))
+  // Older services compare every line, and say nothing of it.
+  const { replaced = [] } = answer
+  if (replaced.length > 0) context.note(`Replaced, with too many lines to compare: ${replaced.join(', ')}.`)
 }
 
 async function newestVersion(context: Context, path: string): Promise<number> {

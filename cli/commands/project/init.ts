@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { does } from '../../context/command.ts'
 import type { Context } from '../../context/context.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
-import { fileSchemas, newProjectFile, projectFile, schemaFolder } from '../../project/index.ts'
+import { fileSchemas, folders, newProjectFile, projectFile, schemaFolder } from '../../project/index.ts'
 
 type Options = { url?: string; project?: string }
 
@@ -72,7 +72,7 @@ async function init(context: Context, options: Options): Promise<void> {
     await writeFile(join(folder, path), text)
     written.push(path)
   }
-  for (const empty of ['connections', 'queries', 'evaluations', 'alerts']) {
+  for (const empty of folders) {
     await mkdir(join(folder, empty), { recursive: true })
   }
   if (context.json) context.printJson({ folder, written })

@@ -5,7 +5,7 @@ import type { Definition } from '../../../api/definition.ts'
 import { does } from '../../context/command.ts'
 import { readFiles, type Context } from '../../context/context.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
-import { newProjectFile, projectFile, writeProject, type ProjectFiles } from '../../project/index.ts'
+import { writeProject, type ProjectFiles } from '../../project/index.ts'
 import { confirm } from '../../terminal/ask.ts'
 
 type Options = { yes?: boolean; project?: string; url?: string }
@@ -25,21 +25,16 @@ async function pull(context: Context, options: Options): Promise<void> {
   const projectId = await context.projectId()
   const { folder } = context
   const written = await readFiles(folder)
-  if (!written.has(projectFile)) {
-    written.set(
-      projectFile,
-      newProjectFile({ ...(options.url !== undefined && { url: options.url }), project: projectId }),
-    )
-  }
   const definition = await manage.get<Definition>(`/v1/projects/${projectId}/definition`)
-  const files = writeProject(definition, written)
+  const head = { ...(options.url !== undefined && { url: options.url }), project: projectId }
+  const files = writeProject(definition, written, head)
   const changes = changesOf(await readFiles(folder), files)
   if (changes.length === 0) {
     if (context.json) context.printJson({ changes: [] })
     else context.print('The files say what the service has.')
     return
   }
-  tell(context, changes)
+  report(context, changes)
   const loses = changes.filter(({ act }) => act !== 'new')
   if (loses.length > 0 && options.yes !== true) await agree(context, loses.length)
   for (const { path, act } of changes) {
@@ -65,7 +60,7 @@ function changesOf(old: ProjectFiles, fresh: ProjectFiles): Change[] {
   return [...written, ...removed].toSorted((left, right) => (left.path < right.path ? -1 : 1))
 }
 
-function tell({ json, print, style }: Context, changes: Change[]): void {
+function report({ json, print, style }: Context, changes: Change[]): void {
   if (json) return
   const marks = { new: style.good('+'), changed: style.warn('~'), removed: style.bad('-') }
   for (const { path, act } of changes) print(`  ${marks[act]} ${path}`)
@@ -74,7 +69,9 @@ function tell({ json, print, style }: Context, changes: Change[]): void {
 async function agree(context: Context, count: number): Promise<void> {
   const what = count === 1 ? 'one file' : `${count} files`
   if (!context.isInteractive) {
-    throw new CommandFailure('usage', `This overwrites or removes ${what}.`, { hint: 'Say --yes to agree.' })
+    throw new CommandFailure('usage', `This overwrites or removes ${what}.`, {
+      hint: 'Add --yes to overwrite without asking.',
+    })
   }
   const isAgreed = await confirm({ input: process.stdin, output: process.stderr }, `Overwrite or remove ${what}?`)
   if (!isAgreed) throw new CommandFailure('usage', 'Nothing was written.')

@@ -1,12 +1,13 @@
 import { Command, Option } from 'commander'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { does } from '../../context/command.ts'
 import type { Context } from '../../context/context.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
 import { pythonOf } from '../../types/python.ts'
 import { deployedQueries, type DeployedQuery, type ProjectDocument } from '../../types/query-types.ts'
 import { typescriptOf } from '../../types/typescript.ts'
-import { environmentOf } from '../plan.ts'
+import { environmentOf } from '../release/plan.ts'
 import { countText } from '../../terminal/texts.ts'
 
 type Options = { environment?: string; output?: string; language?: 'typescript' | 'python'; check?: boolean }
@@ -36,6 +37,7 @@ async function types(context: Context, options: Options): Promise<void> {
     if (context.json) context.printJson({ environment, queries })
     else process.stdout.write(text)
   } else {
+    await mkdir(dirname(options.output), { recursive: true })
     await writeFile(options.output, text)
     if (context.json) context.printJson({ output: options.output, queries: queries.length })
     else

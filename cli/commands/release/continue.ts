@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { does } from '../../context/command.ts'
 import type { Context } from '../../context/context.ts'
-import { environmentOf } from '../plan.ts'
+import { environmentOf } from './plan.ts'
 import type { Release } from './plan-text.ts'
 import { newestRelease } from './releases.ts'
 import { percentOf } from './trial-options.ts'
@@ -10,9 +10,9 @@ type Options = { environment?: string; percent?: string }
 
 export function continueCommand(): Command {
   const command = new Command('continue')
-    .summary('give a release that is tried out a larger share of the calls, or all')
+    .summary('roll a canary or shadow out to a larger share of the keys, or to all')
     .description(
-      'A canary or shadow answers everyone from now on, or with --percent that share of the keys. Without an id, the newest one of the environment that is tried out. `sluice rollback` takes it back instead.',
+      'A canary or shadow serves everyone from now on, or with --percent that share of the keys. Without an id, the newest one of the environment that is tried out. `sluice rollback` takes it back instead.',
     )
     .argument('[release]', 'the id of a release')
     .option('-e, --environment <name>', 'whose newest trial is meant')
@@ -28,7 +28,7 @@ async function goOn(context: Context, options: Options, [named]: string[]): Prom
     named ??
     (await newestRelease(context, environmentOf(context, options), {
       wanted: isTriedOut,
-      none: 'that is tried out',
+      none: 'that is a canary or shadow',
     }))
   const path = `/v1/projects/${projectId}/releases/${encodeURIComponent(id)}/continue`
   const done = await manage.send<Release>('POST', path, { percent })

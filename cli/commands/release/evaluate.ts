@@ -4,7 +4,7 @@ import type { evaluationRun } from '../../../api/questions.ts'
 import { does } from '../../context/command.ts'
 import type { Context } from '../../context/context.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
-import { environmentOf } from '../plan.ts'
+import { environmentOf } from './plan.ts'
 import { cellText } from '../../terminal/texts.ts'
 
 type Options = { environment?: string }
@@ -27,7 +27,7 @@ async function evaluate(context: Context, options: Options): Promise<void> {
   progress.show(null, 'asking')
   const run = await manage.send<Run>('POST', path, { environment }).finally(() => progress.end())
   if (context.json) context.printJson(run)
-  else tell(context, run)
+  else report(context, run)
   if (run.passed < run.total) {
     throw new CommandFailure('negative', `${run.total - run.passed} of ${run.total} do not pass.`, {
       fields: { run: run.id },
@@ -35,7 +35,7 @@ async function evaluate(context: Context, options: Options): Promise<void> {
   }
 }
 
-function tell({ print, style }: Context, { total, passed, results, environment }: Run): void {
+function report({ print, style }: Context, { total, passed, results, environment }: Run): void {
   const failed = results.filter((each) => !each.passed)
   for (const { question, expected, got } of failed) {
     print(`${style.bad('✗')} “${question}”`)

@@ -1,6 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
 import type { definitionPlan, planEntry } from '../../../api/definition.ts'
+import type { modelComparison } from '../../../api/models.ts'
 import type { release } from '../../../api/releases.ts'
+import { isRecord } from '../../project/index.ts'
 import { createTwoFilesPatch } from 'diff'
 import type { Style } from '../../terminal/style.ts'
 import { visible } from '../../terminal/table.ts'
@@ -13,17 +16,26 @@ const marks = { create: '+', update: '~', delete: '-', unchanged: ' ' } as const
 const shownCallers = 3
 const shownMoves = 10
 
-/** What would change, as people read it: the thing, what it means for callers, and which fields differ. */
+/** The plan as people read it: the thing, its effect on callers, and which fields differ. */
 export function planText({ plan, routing }: Plan, style: Style): string {
   const changed = plan.filter(({ action }) => action !== 'unchanged')
   const unchanged = plan.length - changed.length
   const kindWidth = Math.max(0, ...changed.map(({ kind }) => kind.length))
   const nameWidth = Math.max(0, ...changed.map(({ name }) => Math.min(40, visible(name))))
   const lines = changed.flatMap((entry) => entryLines(entry, { kindWidth, nameWidth, style }))
+  for (const { kind, name } of plan.filter(isLeftOut)) {
+    const why = 'is not in the files and stays; --prune deletes it with its data'
+    lines.push(`  ${style.warn('!')} ${style.dim(kind.padEnd(kindWidth))}  ${style.bold(name)}  ${why}`)
+  }
   if (unchanged > 0) lines.push(style.dim(`    ${unchanged} unchanged`))
   if (routing !== null) lines.push('', ...routingLines(routing, style))
   lines.push('', summary(changed, style))
   return lines.join('\n')
+}
+
+/** A table that is kept because deleting it deletes data. */
+function isLeftOut({ kind, action, notes }: PlanEntry): boolean {
+  return kind === 'connection' && action === 'unchanged' && notes.length > 0
 }
 
 function entryLines(
@@ -46,23 +58,67 @@ function entryLines(
 }
 
 const shortText = 60
+const maxPaths = 20
 
 function changeLines({ field, before, after }: PlanEntry['changes'][number], style: Style): string[] {
-  if (typeof before === 'string' && typeof after === 'string' && (before + after).includes('\n')) {
-    return [`${field}:`, ...diffLines(before, after, style).map((line) => `  ${line}`)]
+  const leaves = leavesOf(field, before, after)
+  if (leaves.length === 0) return [`${field}: in another order`]
+  const lines = leaves.slice(0, maxPaths).flatMap((leaf) => leafLines(leaf, style))
+  return leaves.length > maxPaths ? [...lines, `and ${leaves.length - maxPaths} more`] : lines
+}
+
+type Leaf = { path: string; before: unknown; after: unknown }
+
+/** The values that differ, each by its path: two long texts that begin alike would be cut to the same. */
+function leavesOf(path: string, before: unknown, after: unknown): Leaf[] {
+  if (isDeepStrictEqual(before, after)) return []
+  if (Array.isArray(before) && Array.isArray(after)) {
+    const length = Math.max(before.length, after.length)
+    return Array.from({ length }, (_, at) => leavesOf(`${path}[${at}]`, before[at], after[at])).flat()
   }
-  return [`${field}: ${style.bad(valueText(before))} → ${style.good(valueText(after))}`]
+  if (!isRecord(before) || !isRecord(after)) return [{ path, before, after }]
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  return keys.flatMap((key) => leavesOf(`${path}.${key}`, before[key], after[key]))
+}
+
+function leafLines({ path, before, after }: Leaf, style: Style): string[] {
+  if (typeof before === 'string' && typeof after === 'string' && (before + after).includes('\n')) {
+    return [`${path}:`, ...diffLines(before, after, style).map((line) => `  ${line}`)]
+  }
+  const [was, is] = [valueText(before), valueText(after)]
+  const from = Math.max(0, commonStart(was, is) - shortText / 3)
+  return [`${path}: ${style.bad(partFrom(was, from))} → ${style.good(partFrom(is, from))}`]
 }
 
 function valueText(value: unknown): string {
-  const text =
-    value === null || value === undefined ? 'nothing' : typeof value === 'string' ? value : JSON.stringify(value)
-  return text.length > shortText ? `${text.slice(0, shortText)}…` : text
+  if (value === null || value === undefined) return 'nothing'
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
+
+function commonStart(left: string, right: string): number {
+  const length = Math.min(left.length, right.length)
+  for (let at = 0; at < length; at += 1) if (left[at] !== right[at]) return at
+  return length
+}
+
+/** A long text from a little before its first difference. */
+function partFrom(text: string, from: number): string {
+  if (text.length <= shortText) return text
+  const start = from > 0 ? '…' : ''
+  const part = text.slice(from, from + shortText)
+  return `${start}${part}${from + shortText < text.length ? '…' : ''}`
+}
+
+/** Lines that may differ before a text counts as replaced: the work of comparing grows with their square. */
+const maxEdits = 2_000
 
 /** The lines that differ, with two of what is around them. */
 export function diffLines(before: string, after: string, style: Style): string[] {
-  const patch = createTwoFilesPatch('', '', before, after, '', '', { context: 2 })
+  const patch = createTwoFilesPatch('', '', before, after, '', '', { context: 2, maxEditLength: maxEdits })
+  if (patch === undefined) {
+    const [removed, added] = [before, after].map((text) => text.trimEnd().split('\n').length)
+    return [style.warn(`replaced: ${removed} lines by ${added}, too many to compare`)]
+  }
   const lines = patch
     .split('\n')
     .slice(4)
@@ -99,10 +155,10 @@ export function routingLines(
   { checked, regressions }: { checked: number; regressions: Release['routing']['regressions'] },
   style: Style,
 ): string[] {
-  const asked = `${checked} stored ${checked === 1 ? 'question' : 'questions'} asked again`
-  if (regressions.length === 0) return [`  ${style.good('✓')} ${asked}, none would move`]
+  const asked = `${checked} test ${checked === 1 ? 'question' : 'questions'}`
+  if (regressions.length === 0) return [`  ${style.good('✓')} ${asked}: same results as before`]
   return [
-    `  ${style.bad('✗')} ${asked}, ${regressions.length} would move:`,
+    `  ${style.bad('✗')} ${asked}: ${regressions.length} would be answered differently:`,
     ...regressions
       .slice(0, shownMoves)
       .map(
@@ -122,6 +178,51 @@ function summary(changed: PlanEntry[], style: Style): string {
   const breaking = changed.filter((entry) => entry.release?.compatibility === 'breaking').length
   const parts = [...count('create', 'create'), ...count('update', 'change'), ...count('delete', 'delete')]
   return `  ${style.bold(parts.join(', '))}${breaking === 0 ? '' : `; ${style.bad(`${breaking} breaking`)}`}`
+}
+
+/** The first line of a plan that reaches further than its environment. */
+export function sharedText(
+  tables: Array<{ name: string; readers: Array<{ environment: string; query: string }> }>,
+  environment: string,
+  style: Style,
+): string {
+  const lines = tables.map(({ name, readers }) => {
+    const by = [...Map.groupBy(readers, (each) => each.environment)].map(([other, all]) => {
+      const more = all.length > shownCallers ? ` and ${all.length - shownCallers} more` : ''
+      return `${style.bold(other)} (${all
+        .slice(0, shownCallers)
+        .map(({ query }) => query)
+        .join(', ')}${more})`
+    })
+    return `      ${style.bold(name)} is read by ${by.join(', ')}`
+  })
+  const head = `A release to ${environment} also changes tables that other environments read:`
+  return [`  ${style.warn('!')} ${style.warn(head)}`, ...lines].join('\n')
+}
+
+/** Drafts saved before, which are released with the rest. */
+export function pendingText(
+  {
+    queries,
+    regressions,
+    broken,
+  }: {
+    queries: Release['queries']
+    regressions: Release['routing']['regressions']
+    broken: Array<{ name: string; message: string }>
+  },
+  style: Style,
+): string {
+  if (queries.length === 0 && broken.length === 0) return ''
+  const lines = queries.flatMap(({ name, compatibility, changes, callers }) => [
+    `  ${style.warn('~')} ${style.bold(name)}  ${compatibilityText(compatibility, style)}`,
+    ...changes.map(({ level, message }) => `      ${levelText(level, style)} ${message}`),
+    ...(callers.length > 0 ? [`      ${callersText(callers, style)}`] : []),
+  ])
+  const waiting = broken.map(({ message }) => `  ${style.warn('~')} ${message}`)
+  const moves =
+    regressions.length === 0 ? [] : ['', ...routingLines({ checked: regressions.length, regressions }, style)]
+  return ['', '  Saved before, and not released there yet:', ...lines, ...waiting, ...moves].join('\n')
 }
 
 /** A release as it is told: what became of each query, what recorded calls said, and where it stands. */
@@ -146,21 +247,39 @@ export function releaseText(done: Release, style: Style): string {
 
 type Trial = NonNullable<Release['canary']>
 
-/** How a release does that is, or was, tried out. */
+/** A canary or shadow: whom it serves, and its figures beside those of the version before. */
 function trialLines({ status, canary }: Release, trial: Trial, style: Style): string[] {
-  const share = canary === null ? 'It runs behind the calls' : `It answers ${trial.percent} % of the keys`
+  const share = canary === null ? 'Shadow: runs alongside, serves nothing' : `Serves ${trial.percent} % of keys`
   const grown = trial.step === null ? '' : `, ${trial.step.percent} % more every ${trial.step.seconds} s`
-  const lines = [`  ${status === 'canary' || status === 'shadow' ? `${share}${grown}.` : `It was tried out.`}`]
+  const lines = [`  ${status === 'canary' || status === 'shadow' ? `${share}${grown}.` : `The trial is over.`}`]
   for (const { query, after, before } of trial.queries) {
-    const told = (seen: typeof after): string =>
+    const figuresText = (seen: typeof after): string =>
       `${seen.calls} calls, ${seen.errors} errors, p95 ${seen.p95_ms === null ? '–' : `${seen.p95_ms} ms`}`
-    lines.push(`      ${style.bold(query)}  now ${told(after)}; before ${told(before)}`)
+    lines.push(`      ${style.bold(query)}  now ${figuresText(after)}; before ${figuresText(before)}`)
   }
   if (trial.compared !== null) {
     const { calls, different, dropped } = trial.compared
     const left = dropped === 0 ? '' : `, ${dropped} not run for want of room`
     lines.push(`      of ${calls} calls that were compared ${different} differ${left}`)
   }
-  if (trial.because !== null) lines.push(`      ${style.bad(`taken back: ${trial.because}`)}`)
+  if (trial.because !== null) lines.push(`      ${style.bad(`rolled back: ${trial.because}`)}`)
   return lines
+}
+
+type Comparison = z.output<typeof modelComparison> & { name: string }
+
+/** The rows of a model before and after a change of its SQL, and what reads them. */
+export function comparisonText(compared: Comparison, style: Style): string {
+  const { name, rows_before: before, rows_after: after, added, removed, changed, key } = compared
+  const columns = Object.entries(compared.changed_by_column).map(([column, count]) => `${column} ${count}`)
+  const byColumn = columns.length === 0 ? '' : ` (${columns.join(', ')})`
+  const parts = [style.good(`+${added}`), style.bad(`-${removed}`), style.warn(`~${changed}${byColumn}`)]
+  const by = key.length === 0 ? 'whole rows' : `by ${key.join(', ')}`
+  const { models, queries } = compared.moves
+  const moved = [...models.map((each) => `model ${each}`), ...queries]
+  return [
+    '',
+    `  ${style.bold(name)}: ${before} → ${after} rows, ${parts.join(' ')} ${style.dim(by)}`,
+    ...(moved.length === 0 ? [] : [`      moves ${moved.join(', ')}`]),
+  ].join('\n')
 }

@@ -50,7 +50,9 @@ async function promote(context: Context, options: Options, [from, to]: string[])
 
 export async function agree(context: Context, question: string): Promise<void> {
   if (!context.isInteractive) {
-    throw new CommandFailure('usage', 'Nobody is here to be asked.', { hint: 'Say --yes to go on without a question.' })
+    throw new CommandFailure('usage', 'Not a terminal, so nobody can confirm.', {
+      hint: 'Add --yes to release without asking.',
+    })
   }
   if (await confirm({ input: process.stdin, output: process.stderr }, question)) return
   throw new CommandFailure('usage', 'Nothing was changed.')

@@ -2,11 +2,23 @@ import { Command } from 'commander'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { does } from '../../context/command.ts'
-import { readDefinition, type Context } from '../../context/context.ts'
+import { readDefinition, readFiles, type Context } from '../../context/context.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
 import { withQuery } from '../../service/manage.ts'
-import { environmentOf, isEmpty, makePlan, pendingText, type Planned } from '../plan.ts'
-import { planText, releaseText, type Plan, type Release } from './plan-text.ts'
+import { printDoubts } from '../../context/follow-job.ts'
+import { awaitFirstLoads, type Loaded } from './first-loads.ts'
+import {
+  environmentOf,
+  failureInFiles,
+  isEmpty,
+  makePlan,
+  pruneOf,
+  refuseUnreleasable,
+  sharedTables,
+  showPlan,
+  type Planned,
+} from './plan.ts'
+import { releaseText, type Plan, type Release } from './plan-text.ts'
 import { agree } from './promote.ts'
 import { finishedReplay, hasDifferences, refuseDifferences, replayText, replayWaitMs } from './replay.ts'
 import { trialOf, type TrialOptions } from './trial-options.ts'
@@ -16,6 +28,8 @@ export type ReleaseOptions = {
   yes?: boolean
   force?: boolean
   prune?: boolean
+  shared?: boolean
+  wait?: boolean
   message?: string
   commit?: string
   stopOnDifferences?: boolean
@@ -23,21 +37,24 @@ export type ReleaseOptions = {
 
 export function releaseCommand(): Command {
   const command = new Command('release')
-    .summary('put the files in place and release them as one')
+    .summary('apply the files and release them as one')
     .description(
-      'Shows the plan, asks, puts the definition in place and releases every query that changed: all of them or none, and callers see the old set or the new one. Safe to repeat: where nothing differs, nothing happens.',
+      'Shows the plan, asks, applies the definition and releases every query that changed: all of them or none, and callers see the old set or the new one. Safe to repeat: where nothing differs, nothing happens.',
     )
     .option('-e, --environment <name>', 'where to release')
     .option('-y, --yes', 'do not ask')
     .option('-m, --message <text>', 'why, for the history')
     .option('--commit <revision>', 'the revision of the files; of a git checkout it is known')
     .option('--force', 'although something breaks callers, or takes questions of other queries')
+    .option('--shared', 'also where it changes tables that other environments read')
+    .option('--no-wait', 'do not wait for the first load of new tables')
+    .option('--prune', 'also delete tables that the files do not name, with their data')
     .option('--no-prune', 'leave alone what the files do not name')
     .option('--stop-on-differences', 'do not release what answers recorded calls otherwise')
     .option('--canary <percent>', 'give it to this share of the keys first')
     .option('--step <percent/time>', 'let the canary grow by itself: 20/10m')
-    .option('--roll-back-on <rules>', 'take the canary back by itself: errors=0.05,p95=2,differences=0.01')
-    .option('--shadow', 'run it behind the calls and compare, without answering')
+    .option('--roll-back-on <rules>', 'roll the canary back by itself: errors=0.05,p95=2,differences=0.01')
+    .option('--shadow', 'run alongside, compare, serve nothing')
   return does<ReleaseOptions>(command, release)
 }
 
@@ -45,12 +62,10 @@ async function release(context: Context, options: ReleaseOptions): Promise<void>
   // A wrong option is told before anybody is asked for anything.
   trialOf(options)
   const environment = environmentOf(context, options)
-  const prune = options.prune ?? true
+  const prune = pruneOf(options)
   const planned = await makePlan(context, { environment, prune })
   if (!context.json) {
-    context.print(`\nPlan for ${context.style.bold(environment)}\n`)
-    context.print(planText(planned.plan, context.style))
-    if (planned.pending.length > 0) context.print(pendingText(planned.pending))
+    showPlan(context, planned)
     context.print('')
   }
   if (isEmpty(planned)) {
@@ -58,32 +73,69 @@ async function release(context: Context, options: ReleaseOptions): Promise<void>
     else context.print(`${context.style.good('✓')} ${environment} is as the files say.`)
     return
   }
-  refuseBreaking(planned, options)
-  if (options.yes !== true) await agree(context, `Release this to ${context.noteStyle.bold(environment)}?`)
+  refuseUnreleasable(planned, { force: options.force === true, way: '--force releases anyway.' })
+  refuseShared(planned, options)
+  if (options.yes !== true) await agree(context, questionOf(context, planned))
   const done = await apply(context, { environment, prune, options })
-  if (context.json) context.printJson({ plan: done.plan, release: done.release })
-  else tell(context, done)
+  if (context.json)
+    context.printJson({ plan: done.plan, loads: done.loaded.map(({ job }) => job), release: done.release })
+  else await report(context, done)
 }
 
-type Done = { plan: Plan; release: Release }
+/** A release to one environment that changes what others read takes saying so, where nobody is asked. */
+export function refuseShared(planned: Planned, { yes, shared }: Pick<ReleaseOptions, 'yes' | 'shared'>): void {
+  const tables = sharedTables(planned)
+  if (tables.length === 0 || yes !== true || shared === true) return
+  const names = tables.map(({ name }) => name).join(', ')
+  throw new CommandFailure('refused', `Not released: other environments read ${names}, which would change.`, {
+    hint: 'Nothing was changed. All environments read the same tables. --shared releases anyway.',
+    fields: { shared: tables },
+  })
+}
 
-/** Puts the files in place and releases what they changed. Doing it again goes on where it ended. */
+function questionOf({ noteStyle }: Context, planned: Planned): string {
+  const environments = new Set(sharedTables(planned).flatMap(({ readers }) => readers.map((each) => each.environment)))
+  const also = environments.size === 0 ? '' : `, and change tables of ${[...environments].join(', ')}`
+  return `Release this to ${noteStyle.bold(planned.environment)}${also}?`
+}
+
+type Done = {
+  plan: Plan
+  loaded: Loaded[]
+  release: Release
+}
+
+/** Applies the files and releases what they changed. Doing it again goes on where it ended. */
 export async function apply(
   context: Context,
-  { environment, prune, options }: { environment: string; prune: boolean; options: ReleaseOptions },
+  { environment, prune, options }: { environment: string; prune: ReturnType<typeof pruneOf>; options: ReleaseOptions },
 ): Promise<Done> {
   const { definition } = await readDefinition(context)
   const [manage, projectId] = [await context.manage(), await context.projectId()]
   const progress = context.progress()
   try {
-    progress.show(null, 'putting the definition in place')
+    progress.show(null, 'applying the definition')
     const path = `/v1/projects/${projectId}/definition`
     const plan = await manage.send<Plan>('PUT', withQuery(path, { prune, environment }), definition)
     progress.end()
-    await tryRecordedCalls(context, environment, options)
-    progress.show(null, 'releasing')
+    const loaded = options.wait === false ? [] : await awaitFirstLoads(context, { definition, begun: plan.jobs })
+    const done = await releaseDrafts(context, environment, options).catch(async (error: unknown) => {
+      throw failureInFiles(error, await readFiles(context.folder))
+    })
+    return { plan, loaded, release: done }
+  } finally {
+    progress.end()
+  }
+}
+
+async function releaseDrafts(context: Context, environment: string, options: ReleaseOptions): Promise<Release> {
+  await tryRecordedCalls(context, environment, options)
+  const [manage, projectId] = [await context.manage(), await context.projectId()]
+  const progress = context.progress()
+  progress.show(null, 'releasing')
+  try {
     const commit = options.commit ?? (await gitRevision(context.folder))
-    const done = await manage.send<Release>('POST', `/v1/projects/${projectId}/releases`, {
+    return await manage.send<Release>('POST', `/v1/projects/${projectId}/releases`, {
       environment,
       queries: 'all',
       force: options.force === true,
@@ -91,7 +143,6 @@ export async function apply(
       ...(commit !== undefined && { commit }),
       ...trialOf(options),
     })
-    return { plan, release: done }
   } finally {
     progress.end()
   }
@@ -109,40 +160,27 @@ async function tryRecordedCalls(context: Context, environment: string, options: 
   const done = await finishedReplay(context, checked.replay, replayWaitMs)
   if (!context.json) context.print(`${await replayText(context, done)}\n`)
   if (options.stopOnDifferences === true) refuseDifferences(done)
-  if (hasDifferences(done) && options.yes !== true) await agree(context, 'Release it all the same?')
+  if (hasDifferences(done) && options.yes !== true) await agree(context, 'Release anyway?')
 }
 
-/** Before anything is changed: the service would refuse the release and leave the drafts behind. */
-function refuseBreaking({ plan }: Planned, { force }: ReleaseOptions): void {
-  const impossible = plan.plan.flatMap(({ name, refused }) => (refused === null ? [] : [`${name}: ${refused.message}`]))
-  if (impossible.length > 0) {
-    throw new CommandFailure('refused', ['This cannot be applied.', ...impossible].join('\n  '), { fields: { plan } })
-  }
-  const breaking = plan.plan.filter((entry) => entry.release?.compatibility === 'breaking')
-  const moved = plan.routing?.regressions.length ?? 0
-  if (force === true || (breaking.length === 0 && moved === 0)) return
-  const reasons = [
-    ...(breaking.length === 0 ? [] : [`${breaking.map(({ name }) => name).join(', ')} would break callers`]),
-    ...(moved === 0 ? [] : [`${moved} stored ${moved === 1 ? 'question' : 'questions'} would move`]),
-  ]
-  throw new CommandFailure('refused', `Not released: ${reasons.join(', and ')}.`, {
-    hint: 'Nothing was changed. --force releases it all the same.',
-    fields: { plan },
-  })
-}
-
-export function tell(context: Context, { plan, release: done }: Done): void {
+async function report(context: Context, { plan, loaded, release: done }: Done): Promise<void> {
   const { print, style } = context
   for (const { target, alert, secret } of plan.secrets) {
     print(`  The secret of ${target} of the alert “${alert}”, shown once: ${style.bold(secret)}`)
   }
-  for (const { table_name: name, id } of plan.jobs) print(`  ${name} is being loaded: sluice jobs watch ${id}`)
+  for (const { table, job } of loaded) {
+    print(`  ${table} is loaded.`)
+    await printDoubts(context, job)
+  }
+  for (const { table_name: name, id } of plan.jobs) {
+    if (!loaded.some(({ table }) => table === name)) print(`  ${name} is being loaded: sluice jobs watch ${id}`)
+  }
   if (done.id === null) {
-    print(`${style.good('✓')} The definition is in place; no query changed.`)
+    print(`${style.good('✓')} The definition is applied; no query changed.`)
     return
   }
   print(releaseText(done, style))
-  const what = { canary: 'takes a share of the calls of', shadow: 'runs behind the calls of' } as const
+  const what = { canary: 'takes a share of the calls of', shadow: 'runs alongside the calls of' } as const
   const verb = done.status === 'canary' || done.status === 'shadow' ? what[done.status] : 'answers in'
   print('')
   print(

@@ -5,7 +5,7 @@ import type { replay, replayCall, replayCallEntry } from '../../../api/replays.t
 import { does } from '../../context/command.ts'
 import type { Context } from '../../context/context.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
-import { environmentOf } from '../plan.ts'
+import { environmentOf } from './plan.ts'
 import { timeText } from '../../terminal/texts.ts'
 
 export type Replay = z.output<typeof replay>
@@ -64,7 +64,7 @@ export function hasDifferences({ different, failed }: Replay): boolean {
   return different > 0 || failed > 0
 }
 
-/** What recorded calls said, and the first of those that differ. */
+/** The result of a replay, and the first calls that differ. */
 export async function replayText(context: Context, done: Replay, isDetailed = false): Promise<string> {
   const { style } = context
   const isSame = !hasDifferences(done)
@@ -83,7 +83,7 @@ export async function replayText(context: Context, done: Replay, isDetailed = fa
   return lines.join('\n')
 }
 
-/** What it was called with, and the first rows that differ. */
+/** The values of a call, and the first rows that differ. */
 function detailLines({ parameters, redacted, before, after, comparison, because }: Call): string[] {
   const values = [
     ...Object.entries(parameters).map(([name, value]) => `${name}=${valueText(value)}`),
@@ -111,7 +111,7 @@ function valueText(value: unknown): string {
   return text.length > maxValueChars ? `${text.slice(0, maxValueChars)}…` : text
 }
 
-/** What a script says with --stop-on-differences. */
+/** The refusal for --stop-on-differences. */
 export function refuseDifferences(done: Replay): void {
   if (!hasDifferences(done)) return
   throw new CommandFailure('refused', `Not released: ${done.summary}`, {

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { does } from '../../context/command.ts'
 import type { Context } from '../../context/context.ts'
-import { environmentOf } from '../plan.ts'
+import { environmentOf } from './plan.ts'
 import { releaseText, type Release } from './plan-text.ts'
 import { agree } from './promote.ts'
 import { newestRelease } from './releases.ts'
@@ -25,7 +25,7 @@ export function rollbackCommand(): Command {
 
 async function rollback(context: Context, options: Options, [named]: string[]): Promise<void> {
   const [manage, projectId] = [await context.manage(), await context.projectId()]
-  const newest = { wanted: canBeTakenBack, none: 'to take back' }
+  const newest = { wanted: canBeTakenBack, none: 'to roll back' }
   const id = named ?? (await newestRelease(context, environmentOf(context, options), newest))
   const path = `/v1/projects/${projectId}/releases/${encodeURIComponent(id)}/rollback`
   const body = {
@@ -40,7 +40,7 @@ async function rollback(context: Context, options: Options, [named]: string[]): 
   }
   if (options.check === true || checked.queries.length === 0) {
     if (context.json) context.printJson(checked)
-    else if (checked.queries.length === 0) context.print('There is nothing to take back.')
+    else if (checked.queries.length === 0) context.print('There is nothing to roll back.')
     return
   }
   if (options.yes !== true) await agree(context, `Roll ${checked.environment} back?`)
@@ -49,13 +49,13 @@ async function rollback(context: Context, options: Options, [named]: string[]): 
   else context.print(`${context.style.good('✓')} ${doneText(done, id)}`)
 }
 
-/** What was only tried out ends; what answered everyone is undone by another release. */
+/** Ends a trial, or names the release that undoes one that served everyone. */
 function doneText({ id, environment }: Release, wanted: string): string {
-  if (id === wanted) return `${wanted} is taken back: what answered in ${environment} before it answers every key.`
-  return `Release ${id ?? ''} takes ${wanted} back.`
+  if (id === wanted) return `${wanted} is rolled back: every key in ${environment} is served by the version before.`
+  return `Release ${id ?? ''} rolls ${wanted} back.`
 }
 
-/** One that changed something and was not taken back. */
+/** Whether it changed something and was not rolled back. */
 function canBeTakenBack({ act, status }: { act: string; status: string }): boolean {
   return act !== 'rollback' && status !== 'rolled_back'
 }

@@ -8,7 +8,7 @@ import { serverProgram } from '../../context/installation.ts'
 import { countText, timeText } from '../../terminal/texts.ts'
 
 type Options = { data?: string }
-type Told = { tables: number; rows: number; files: number; missing_files: string[]; at: string }
+type BackupReport = { tables: number; rows: number; files: number; missing_files: string[]; at: string }
 
 export function backupCommand(): Command {
   const command = new Command('backup')
@@ -23,9 +23,9 @@ export function backupCommand(): Command {
 
 export function restoreCommand(): Command {
   const command = new Command('restore')
-    .summary('make an installation of a back-up')
+    .summary('make an installation of a backup')
     .description(
-      'Into an empty data folder, and into an empty database where SLUICE_DATABASE_URL names one. A back-up of an older version is brought forward. Then `sluice start`.',
+      'Into an empty data folder, and into an empty database where SLUICE_DATABASE_URL names one. A backup of an older version is brought forward. Then `sluice start`.',
     )
     .argument('<folder>', 'what `sluice backup` made')
     .option('--data <folder>', 'the data folder, instead of ./data')
@@ -38,21 +38,21 @@ async function run(
 ): Promise<void> {
   const progress = context.progress()
   progress.show(null, act === 'backup' ? 'copying' : 'restoring')
-  const told = await runProgram(act, folder, options).finally(() => progress.end())
-  if (context.json) context.printJson(told)
+  const report = await runProgram(act, folder, options).finally(() => progress.end())
+  if (context.json) context.printJson(report)
   else {
     const { print, style } = context
-    const what = `${countText(told.rows, 'row')} of ${countText(told.tables, 'table')}, ${countText(told.files, 'file')}`
-    print(`${style.good('✓')} ${what}, as of ${timeText(told.at)}`)
-    if (told.missing_files.length > 0) {
-      print(style.warn(`${countText(told.missing_files.length, 'file')} that rows name were not there.`))
+    const what = `${countText(report.rows, 'row')} of ${countText(report.tables, 'table')}, ${countText(report.files, 'file')}`
+    print(`${style.good('✓')} ${what}, as of ${timeText(report.at)}`)
+    if (report.missing_files.length > 0) {
+      print(style.warn(`${countText(report.missing_files.length, 'file')} that rows name were not there.`))
     }
     if (act === 'backup') print(style.dim(`${folder} holds the key of the credentials, too: keep it as safe as them.`))
   }
 }
 
 /** In a process of its own, on the Node that the server needs. */
-async function runProgram(act: string, folder: string, { data }: Options): Promise<Told> {
+async function runProgram(act: string, folder: string, { data }: Options): Promise<BackupReport> {
   const env = serverEnvironment({ ...process.env, ...(data !== undefined && { SLUICE_DATA_DIR: data }) })
   const child = spawn(findNode(), ['--no-warnings', serverProgram('backup-program'), act, folder], { env })
   let [stdout, stderr] = ['', '']
@@ -60,5 +60,5 @@ async function runProgram(act: string, folder: string, { data }: Options): Promi
   child.stderr.on('data', (bytes: Buffer) => (stderr += bytes.toString()))
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
   if (code !== 0) throw new CommandFailure('failed', stderr.trim() || `It ended with ${code}.`)
-  return JSON.parse(stdout) as Told
+  return JSON.parse(stdout) as BackupReport
 }

@@ -85,7 +85,7 @@ async function send(
   }
 }
 
-/** What is said of each query, however many options say it. */
+/** The wish for each query, however many options name it. */
 function wishesOf({ rewrite = [], values = [], exclude = [], accept = [], anyOrder = [] }: Options): Wish[] {
   const wishes = new Map<string, Wish>()
   const of = (word: string): Wish => {

@@ -4,6 +4,7 @@ import type { Definition } from '../../../api/definition.ts'
 import { writeProject } from '../../../cli/project/index.ts'
 import { definitions } from './random-definitions.ts'
 import { readBack } from './read-back.ts'
+import { rounds } from '../../harness/rounds.ts'
 
 /** Files have no order. */
 function inOrder(all: Definition): Definition {
@@ -18,8 +19,11 @@ function inOrder(all: Definition): Definition {
       replay: { recording: false, max_calls: 1_000, days: 7, redacted_slots: [] },
       ...all.settings,
     },
+    apis: by(all.apis, ({ name }) => name),
     connections: by(all.connections, (each) => each.table_name),
+    models: by(all.models, ({ name }) => name),
     queries: by(all.queries, ({ name }) => name),
+    tests: by(all.tests, ({ name }) => name),
     evaluations: by(all.evaluations, ({ question }) => question),
     alerts: by(all.alerts, ({ name }) => name),
   }
@@ -31,7 +35,7 @@ describe('a definition as files', () => {
       fc.property(definitions, (definition) => {
         expect(inOrder(readBack(writeProject(definition)))).toEqual(inOrder(definition))
       }),
-      { numRuns: 200 },
+      { numRuns: rounds(40, 200) },
     )
   })
 
@@ -41,7 +45,7 @@ describe('a definition as files', () => {
         const files = writeProject(definition)
         expect([...writeProject(definition, files)]).toEqual([...files])
       }),
-      { numRuns: 60 },
+      { numRuns: rounds(12, 60) },
     )
   })
 
@@ -50,7 +54,7 @@ describe('a definition as files', () => {
       fc.property(definitions, definitions, (before, after) => {
         expect(inOrder(readBack(writeProject(after, writeProject(before))))).toEqual(inOrder(after))
       }),
-      { numRuns: 100 },
+      { numRuns: rounds(20, 100) },
     )
   })
 })

@@ -83,6 +83,16 @@ const query = fc.record(
   },
   { requiredKeys: ['name', 'sql', 'slots'] },
 )
+const headers = fc.dictionary(fc.constantFrom('accept', 'x-page', 'x-trace'), text(20), { maxKeys: 2 })
+const api = fc.record(
+  {
+    name: slug,
+    config: fc.record({ url: named, headers }, { requiredKeys: ['url'] }),
+    rate: fc.option(fc.record({ requests: fc.integer({ min: 1, max: 10_000 }), concurrency: fc.constant(2) })),
+    tries: fc.option(fc.integer({ min: 1, max: 10 })),
+  },
+  { requiredKeys: ['name', 'config'] },
+)
 const connection = fc.record(
   {
     table_name: slug,
@@ -91,8 +101,9 @@ const connection = fc.record(
       fc.record(
         {
           url: named,
+          api: slug,
           method: fc.constantFrom('GET', 'POST'),
-          headers: fc.dictionary(fc.constantFrom('accept', 'x-page', 'x-trace'), text(20), { maxKeys: 2 }),
+          headers,
           responsePathExtractor: text(20),
         },
         { requiredKeys: ['url', 'method'] },
@@ -110,6 +121,33 @@ const connection = fc.record(
   },
   { requiredKeys: ['table_name'] },
 )
+const model = fc.record(
+  {
+    name: slug,
+    sql: text(80).filter((sql) => sql !== ''),
+    description: text(),
+    schedule: fc.option(fc.constant('0 * * * *')),
+    keep_versions: fc.integer({ min: 1, max: 9 }),
+    load: fc.constantFrom({ mode: 'replace' as const }, { mode: 'merge' as const, primary_key: ['id'] }),
+  },
+  { requiredKeys: ['name', 'sql'] },
+)
+const row = fc.dictionary(slug, fc.oneof(text(20), fc.integer(), fc.boolean(), fc.constant(null)), { maxKeys: 3 })
+const rowTest = fc
+  .record(
+    {
+      name: slug,
+      description: text(),
+      query: slug,
+      given: fc.dictionary(slug, fc.oneof(fc.array(row, { maxLength: 2 }), text()), { maxKeys: 2 }),
+      parameters,
+      expect: fc.array(row, { maxLength: 2 }),
+      ordered: fc.boolean(),
+      exact: fc.boolean(),
+    },
+    { requiredKeys: ['name', 'query', 'expect'] },
+  )
+  .chain((each) => fc.constantFrom(each, { ...each, expect: null, error: 'missing_slots' }))
 const variable = fc.oneof(
   fc.record({ name: slug, value: text(20) }),
   fc.record({
@@ -164,8 +202,11 @@ export const definitions = fc
     environments: fc.uniqueArray(slug, { maxLength: 3 }),
     settings,
     variables: fc.uniqueArray(variable, { selector: ({ name }) => name, maxLength: 3 }),
+    apis: fc.uniqueArray(api, { selector: ({ name }) => name, maxLength: 3 }),
     connections: fc.uniqueArray(connection, { selector: (each) => each.table_name, maxLength: 3 }),
+    models: fc.uniqueArray(model, { selector: ({ name }) => name, maxLength: 3 }),
     queries: fc.uniqueArray(query, { selector: ({ name }) => name, maxLength: 3 }),
+    tests: fc.uniqueArray(rowTest, { selector: ({ name }) => name, maxLength: 3 }),
     evaluations: fc.uniqueArray(evaluation, { selector: ({ question }) => question, maxLength: 4 }),
     alerts: fc.uniqueArray(alert, { selector: ({ name }) => name, maxLength: 3 }),
   })

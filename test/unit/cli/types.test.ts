@@ -6,6 +6,7 @@ import { schemaOfColumn } from '../../../server/queries/slots/column-schema.ts'
 
 const columns = {
   region: 'VARCHAR',
+  orders: 'BIGINT',
   'total amount': 'DECIMAL(18,2)',
   items: 'STRUCT("id" INTEGER, "a b" DOUBLE[])[]',
 }
@@ -18,11 +19,17 @@ const [sales] = deployedQueries({
           region: { type: 'string', enum: ['north', 'south'] },
           days: { type: 'array', items: { type: 'string' } },
           class: { type: 'integer' },
+          limit: { type: 'integer', minimum: 1, maximum: 50 },
         },
         required: ['region'],
       },
       sales_row: {
-        properties: Object.fromEntries(Object.entries(columns).map(([name, type]) => [name, schemaOfColumn(type)])),
+        properties: Object.fromEntries(
+          Object.entries(columns).map(([name, type]) => [
+            name,
+            schemaOfColumn({ type, ...(name === 'orders' && { isCount: true }) }),
+          ]),
+        ),
         required: Object.keys(columns),
       },
     },
@@ -65,7 +72,7 @@ describe('types of columns, by what the service says of them', () => {
     ['UNION("n" INTEGER, "s" VARCHAR)', { kind: 'any' }],
     ['INTERVAL', { kind: 'text' }],
   ])('%s', (name, expected) => {
-    expect(valueType(schemaOfColumn(name))).toEqual(expected)
+    expect(valueType(schemaOfColumn({ type: name }))).toEqual(expected)
   })
 })
 
@@ -80,9 +87,11 @@ export type Queries = {
       region: "north" | "south"
       days?: Array<string | null> | null
       class?: number | string | null
+      limit?: number | null
     }
     row: {
       region: string | null
+      orders: number
       "total amount": number | string | null
       items: Array<{ id: number | null; "a b": Array<number | null> | null } | null> | null
     }
@@ -94,7 +103,8 @@ export type Queries = {
 test('Python takes required slots first and no word of its own as a name', () => {
   const text = pythonOf([sales], 'production')
   expect(text).toContain(
-    'def sales(client: Client, *, region: Literal["north", "south"], days: Optional[List[Optional[str]]] = None, class_: Optional[Union[int, float, str]] = None) -> Answer[SalesRow]:',
+    'def sales(client: Client, *, region: Literal["north", "south"], days: Optional[List[Optional[str]]] = None, class_: Optional[Union[int, float, str]] = None, limit: Optional[int] = None) -> Answer[SalesRow]:',
   )
   expect(text).toContain('"class": class_')
+  expect(text).toContain('"orders": int')
 })

@@ -55,6 +55,18 @@ describe('a chart is chosen by the kinds of columns and the shape of rows', () =
     expect(telling(days.map((day, at) => ({ day, customer: `c${at}`, revenue: at })))).toBe(false)
   })
 
+  test('of several numbers those that the question names are drawn', () => {
+    const months = ['2024-01-01', '2024-02-01'].map((month) => ({ month, orders: 3, average_price: 2, revenue: 900 }))
+    const columns = kindsOf(Object.keys(months[0] ?? {}), months)
+    expect(chooseChart(columns, months, 'Revenue by month')).toMatchObject({ x: 'month', y: ['revenue'] })
+    expect(chooseChart(columns, months, 'average prices and orders')).toMatchObject({ y: ['average_price', 'orders'] })
+    expect(chooseChart(columns, months, 'how are we doing')).toMatchObject({ y: ['orders', 'average_price'] })
+    const set: Chart = { type: 'bar', x: 'month', y: ['orders'], series: null, stacked: false }
+    expect(chartFor(set, columns, months, 'revenue by month')).toEqual({ ...set, y: ['revenue'] })
+    expect(chartFor(set, columns, months, 'orders and revenue by month')).toEqual(set)
+    expect(chartFor(set, columns, months, 'by month')).toEqual(set)
+  })
+
   test('what was set stands as long as the result has its columns', () => {
     const rows = [{ city: 'Gent', orders: 3, day: '2024-01-01' }]
     const columns = kindsOf(['city', 'orders', 'day'], rows)

@@ -5,4 +5,4 @@ from .contract import AskOptions, ErrorCode
 from .errors import QuestionRefused, SluiceError
 
 __all__ = ["Answer", "AskOptions", "Client", "ErrorCode", "QuestionAnswer", "QuestionRefused", "SluiceError"]
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -88,7 +88,7 @@ class Client:
             return Answer(json.load(answer))
 
     def rows(self, name: str, parameters: Optional[Dict[str, Any]] = None) -> Iterator[Dict[str, Any]]:
-        """The rows of a query as they are made, however many there are."""
+        """Streams the rows of a query, however many there are."""
         return self._stream(_path(name), parameters or {})
 
     def arrow(self, name: str, parameters: Optional[Dict[str, Any]] = None) -> "pyarrow.Table":

@@ -1,4 +1,4 @@
-"""Written by `npm run python-contract` from docs/openapi.json. Do not edit."""
+"""Written by `npm run generate -- python-contract` from docs/openapi.json. Do not edit."""
 
 from __future__ import annotations
 
@@ -45,6 +45,14 @@ class RoutingSources(TypedDict):
     text: str
 
 
+class RoutingPeriod(TypedDict):
+    """A part of Routing."""
+
+    first: Optional[str]
+    last: Optional[str]
+    text: str
+
+
 class RoutingUnused(TypedDict):
     """A part of Routing."""
 
@@ -70,6 +78,7 @@ class Routing(TypedDict):
     read_as: Optional[str]
     parameters: Dict[str, Any]
     sources: Dict[str, RoutingSources]
+    period: Optional[RoutingPeriod]
     unused: List[RoutingUnused]
     unexpressed: List[RoutingUnexpressed]
     confidence: Optional[float]
@@ -78,6 +87,7 @@ class Routing(TypedDict):
     least_margin: float
     encoder: Literal["neural", "lexical"]
     decided_by: Literal["router", "model", "caller"]
+    verdict: Optional[Literal["own_wording", "little_in_common", "opposed", "tied", "period_end", "missing_value", "doubted_value", "nearest_opposed", "far", "left_out", "tied_when_read", "unsure", "may_leave_out", "whole"]]
     routing_time_ms: float
 
 
@@ -96,6 +106,15 @@ class AnswerFieldsMeta(TypedDict):
     tables: List[AnswerFieldsMetaTables]
 
 
+class AnswerFieldsWarnings(TypedDict):
+    """A part of AnswerFields."""
+
+    code: str
+    slot: str
+    value: str
+    nearest: List[str]
+
+
 class _AnswerFields(TypedDict):
     data: List[Dict[str, Any]]
     execution_time_ms: int
@@ -109,6 +128,8 @@ class AnswerFields(_AnswerFields, total=False):
     """The answer of a call, as it travels."""
 
     meta: AnswerFieldsMeta
+    warnings: List[AnswerFieldsWarnings]
+    more_warnings: int
 
 
 class QuestionAnswerFieldsMetaTables(TypedDict):
@@ -126,6 +147,15 @@ class QuestionAnswerFieldsMeta(TypedDict):
     tables: List[QuestionAnswerFieldsMetaTables]
 
 
+class QuestionAnswerFieldsWarnings(TypedDict):
+    """A part of QuestionAnswerFields."""
+
+    code: str
+    slot: str
+    value: str
+    nearest: List[str]
+
+
 class QuestionAnswerFieldsUnexpressed(TypedDict):
     """A part of QuestionAnswerFields."""
 
@@ -139,7 +169,7 @@ class QuestionAnswerFieldsFollows(TypedDict):
     """A part of QuestionAnswerFields."""
 
     request_id: str
-    changed: List[str]
+    changed: Optional[List[str]]
 
 
 class _QuestionAnswerFields(TypedDict):
@@ -159,6 +189,8 @@ class QuestionAnswerFields(_QuestionAnswerFields, total=False):
 
     chart: Chart
     meta: QuestionAnswerFieldsMeta
+    warnings: List[QuestionAnswerFieldsWarnings]
+    more_warnings: int
     unused: List[str]
     unexpressed: List[QuestionAnswerFieldsUnexpressed]
     follows: QuestionAnswerFieldsFollows
@@ -183,6 +215,7 @@ class ErrorFields(_ErrorFields, total=False):
 
     reason: str
     details: List[ErrorFieldsDetails]
+    more: int
     retry_after: int
 
 

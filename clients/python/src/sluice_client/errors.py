@@ -13,6 +13,7 @@ class SluiceError(Exception):
         self.code: str = body.get("error", "")
         self.reason: Optional[str] = body.get("reason")
         self.details: List[Dict[str, str]] = body.get("details", [])
+        self.more: int = body.get("more", 0)
         self.retry_after: Optional[int] = body.get("retry_after")
         self.request_id: Optional[str] = body.get("request_id")
 
@@ -29,7 +30,7 @@ class QuestionRefused(SluiceError):
         self.unexpressed: List[Dict[str, Any]] = body.get("unexpressed", [])
 
 
-_refusals = {"no_match", "ambiguous", "missing_slots", "unexpressed"}
+_refusals = {"no_match", "ambiguous", "missing_slots", "unexpressed", "period_end", "unsure"}
 
 
 def error_of(status: int, body: Dict[str, Any]) -> SluiceError:
