@@ -45,7 +45,7 @@ export function packAssets(budgetBytes: number): Plugin {
     name: 'sluice-pack',
     apply: 'build',
     generateBundle: {
-      // What is measured and compressed must be what is served.
+      // The measured and compressed bytes must be the served ones.
       order: 'post',
       handler(_options, bundle) {
         // Compressing well is slow: each file once, for the copy and for the measure.

@@ -5,6 +5,6 @@ declare module '*.md' {
 }
 
 declare module 'virtual:guides-index' {
-  /** Of all guides, as the search library writes it. */
+  /** All guides, as the search library writes them. */
   export const index: string
 }

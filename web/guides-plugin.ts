@@ -70,8 +70,8 @@ export function sectionsOf(page: string, markdown: string): GuideSection[] {
         sections.push({ id: `${page}#${id}`, title, heading: squeeze(withoutTags(name)), text: '' })
       }
       const last = sections.at(-1)
-      const said = 'code' in part ? piece : withoutTags(piece.slice(heading?.[0].length ?? 0))
-      if (last !== undefined) last.text = squeeze(`${last.text} ${said}`)
+      const piecesText = 'code' in part ? piece : withoutTags(piece.slice(heading?.[0].length ?? 0))
+      if (last !== undefined) last.text = squeeze(`${last.text} ${piecesText}`)
     }
   }
   return sections

@@ -18,7 +18,7 @@ const styleNonce = document.querySelector<HTMLMetaElement>('meta[property="csp-n
 // The scroll lock behind dialogs takes its nonce from here.
 setNonce(styleNonce)
 
-/** What a page that cannot be drawn leaves behind is empty, so its apology has a place of its own. */
+/** A page that cannot be drawn leaves an empty root, so its apology has a place of its own. */
 function show(place: HTMLElement, content: React.ReactNode): void {
   const root = createRoot(place, {
     onUncaughtError: (error) => {

@@ -4,6 +4,7 @@ import {
   createTheme,
   Input,
   Modal,
+  Notification,
   PasswordInput,
   Select,
   Tooltip,
@@ -69,6 +70,7 @@ export const theme = createTheme({
   },
   components: {
     Button: Button.extend({ defaultProps: { size: 'sm' }, styles: { label: { fontWeight: 500 } } }),
+    Notification: Notification.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } }),
     Modal: Modal.extend({
       defaultProps: {
         centered: true,
@@ -111,6 +113,10 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--sluice-accent-text': tide[8],
     '--sluice-notice': tide[0],
     '--sluice-notice-line': tide[2],
+    '--sluice-good': '#edf7ee',
+    '--sluice-good-line': '#bcdcc0',
+    '--sluice-good-mark': '#2b7a3c',
+    '--sluice-warn-mark': '#8a6100',
     '--sluice-warn': '#fff6e0',
     '--sluice-warn-line': '#eed59a',
     '--sluice-danger': '#b3261e',
@@ -130,6 +136,10 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--sluice-accent-text': tide[3],
     '--sluice-notice': '#10282f',
     '--sluice-notice-line': '#1d4451',
+    '--sluice-good': '#13251a',
+    '--sluice-good-line': '#29503a',
+    '--sluice-good-mark': '#7fcf93',
+    '--sluice-warn-mark': '#e9bd5b',
     '--sluice-warn': '#2c2413',
     '--sluice-warn-line': '#574722',
     '--sluice-danger': '#ff9a90',

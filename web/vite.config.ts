@@ -2,17 +2,19 @@ import react from '@vitejs/plugin-react'
 import { join } from 'node:path'
 import { defineConfig } from 'vite'
 import { packAssets } from './budget.ts'
+import { catalog } from './catalog-plugin.ts'
 import { embed } from './embed-plugin.ts'
 import { guides } from './guides-plugin.ts'
 
-/** What the guides are made of. */
+/** The sources of the guides. */
 const docs = join(import.meta.dirname, '../docs')
+const connections = join(import.meta.dirname, '../catalog')
 const askElement = join(import.meta.dirname, '../clients/ask-element')
 const firstLoadBudgetBytes = 300 * 1024
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), guides(docs), embed(askElement), packAssets(firstLoadBudgetBytes)],
+  plugins: [react(), guides(docs), catalog(connections), embed(askElement), packAssets(firstLoadBudgetBytes)],
   // The server puts the nonce of each answer where this stands.
   html: { cspNonce: '__STYLE_NONCE__' },
   build: {
@@ -21,7 +23,7 @@ export default defineConfig({
     target: 'es2023',
     chunkSizeWarningLimit: 1200,
     rolldownOptions: { checks: { bundlerTimings: false } },
-    // What is bundled is passed on, and its licences ask that their text goes with it.
+    // Bundled packages are passed on, and their licences ask that the text goes with them.
     license: { fileName: 'licenses.md' },
   },
   server: { proxy: { '/v1': 'http://127.0.0.1:4400' }, fs: { allow: [import.meta.dirname, docs] } },

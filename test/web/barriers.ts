@@ -5,10 +5,13 @@ import type { Locator, Page } from 'playwright-core'
 
 type Scheme = 'light' | 'dark'
 
+/** `npm test` leaves looking at pages to `npm test -- --all`: it is most of what a browser test takes. */
+export const areLookedFor = process.env['TEST_LOOKS'] !== 'none'
+
 /** Where screenshots are kept, to be looked at. */
 export const artefacts = join(import.meta.dirname, '../artefacts')
 
-/** Only for those who look at them (`npm run pictures`): no test reads one, and drawing them is most of a page's cost. */
+/** Only for those who look at them (`npm test -- pictures`): no test reads one, and drawing them is most of a page's cost. */
 export async function takePicture(page: Page, name: string): Promise<void> {
   if (process.env['TEST_PICTURES'] !== 'yes') return
   await mkdir(artefacts, { recursive: true })
@@ -17,6 +20,7 @@ export async function takePicture(page: Page, name: string): Promise<void> {
 
 /** Says what stands in anyone's way on the page. `look` is what the pictures are about, where it is not at the top. */
 export async function findBarriers(page: Page, name: string, look?: Locator): Promise<string[]> {
+  if (!areLookedFor) return []
   const found: string[] = []
   const known = new Set<number>()
   const sizeBefore = page.viewportSize()
@@ -73,8 +77,8 @@ function unnamed(tree: string): string[] {
 type Look = [width: number, scheme: Scheme]
 
 /**
- * One of the four, by turns: the gate shows each of them on a quarter of the pages. `TEST_LOOKS=all`, which CI sets, and
- * pictures show every page in all four, and at a zoom of 200 %.
+ * One of the four, by turns, for a test that is run by hand. `TEST_LOOKS=all`, which CI sets, and pictures show every page
+ * in all four, and at a zoom of 200 %.
  */
 function looksFor(name: string): Look[] {
   const isAll = process.env['TEST_LOOKS'] === 'all' || process.env['TEST_PICTURES'] === 'yes'
@@ -119,6 +123,7 @@ const settled = `(async () => {
 
 /** What axe finds, in one line each. The schemes share their structure, so once it was asked, only contrast is. */
 export async function askAxe(page: Page, asksOnlyContrast: boolean): Promise<string[]> {
+  if (!areLookedFor) return []
   const runOnly: RunOnly = asksOnlyContrast
     ? { type: 'rule', values: ['color-contrast'] }
     : { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }

@@ -117,7 +117,7 @@ const pages: Shown[] = [
     path: 'connections/new?sample',
     ready: async (page) => {
       await page.getByRole('tab', { name: 'Auth' }).click()
-      await page.getByRole('combobox', { name: 'How it asks who you are' }).click()
+      await page.getByRole('combobox', { name: 'Authentication' }).click()
       await page.getByRole('option', { name: 'OAuth2 Client Credentials' }).click()
     },
   },
@@ -127,7 +127,7 @@ const pages: Shown[] = [
     ready: async (page) => {
       await page.getByRole('link', { name: 'Orders', exact: true }).click()
       await page.getByRole('tab', { name: 'History' }).click()
-      await page.getByText('Version 2: 60 rows').waitFor()
+      await page.getByText('Version 2: 900 rows').waitFor()
     },
     look: (page) => page.getByText('Version 1: 1,200 rows'),
   },

@@ -12,7 +12,7 @@ const sql =
   'select day, region, sum(amount) as revenue, count(*) as orders from orders group by all order by day, region'
 
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await openStage({})
   const query = {
     name: 'revenue_by_day',
     sql,

@@ -59,7 +59,7 @@ test('every part of the form goes along with the call, and comes back from what 
   await part(page, 'Headers')
   await addPair(page, 'header', 1, ['X-Reader', 'Ada'])
   await part(page, 'Auth')
-  await choose(page, 'How it asks who you are', 'API Key')
+  await choose(page, 'Authentication', 'API Key')
   await page.getByLabel('Name of the key').fill('X-Card')
   await page.getByLabel('Value', { exact: true }).fill('a secret card')
   await part(page, 'Body')
@@ -192,5 +192,94 @@ test('a connection and its table are deleted against their name', async () => {
   await page.getByText('Short lived is deleted.').waitFor()
   await page.getByRole('heading', { level: 1, name: 'Connections' }).waitFor()
   expect(await page.getByRole('link', { name: 'Short lived' }).count()).toBe(0)
+  expect(complaints).toEqual([])
+})
+
+test('an answer that is no data is one sentence, one button and no table', async () => {
+  const { page, complaints } = await t.visitAs(editor, `/p/${projectId}/build/connections/new`)
+  page.setDefaultTimeout(waitMs)
+  await page.getByLabel('Address').fill(source.url)
+  source.answer({ message: 'who are you?', rows: [{ id: 1 }] }, { 'content-type': 'application/json' }, 401)
+  await page.getByRole('button', { name: 'Test', exact: true }).click()
+  const problem = page.getByRole('alert').filter({ hasText: 'does not accept these credentials' })
+  await problem.waitFor()
+  expect(await problem.getByRole('button').allTextContents()).toEqual(['Open Auth'])
+  expect(await page.getByText('As a table').count()).toBe(0)
+  await part(page, 'Headers')
+  await problem.getByRole('button').click()
+  await page.getByRole('tab', { name: 'Auth', selected: true }).waitFor()
+
+  source.answer('<!doctype html><title>Sign in</title>', { 'content-type': 'text/html' })
+  await page.getByRole('button', { name: 'Test', exact: true }).click()
+  await page.getByText('answered with a web page, not with data').waitFor()
+  await page.getByRole('button', { name: 'Edit the address' }).click()
+  await page.locator('input:focus[aria-label="Address"]').waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('a table whose load may not be whole says why, where its data serves and among its versions', async () => {
+  source.answer({ count: 320, results: [{ id: 1 }, { id: 2 }] })
+  const config = { url: source.url, method: 'GET', responsePathExtractor: 'results' }
+  const path = `/v1/projects/${projectId}/datasources`
+  const made = await editor.post(path, { name: 'Bikes', kind: 'http_api', config })
+  const { body: job } = await editor.post(`${path}/${made.body.id}/refresh`)
+  await expect.poll(async () => (await editor.get(`/v1/jobs/${job.id}`)).body.status).toBe('succeeded')
+  const sentence = 'The API says that it has 320 rows, and 2 came. Check the pagination.'
+  const { page, complaints } = await t.visitAs(editor, `/p/${projectId}/build/connections/${made.body.id}`)
+  page.setDefaultTimeout(waitMs)
+  await page.getByRole('status').filter({ hasText: 'Version 1 may not be whole' }).getByText(sentence).waitFor()
+  await page.goto(new URL(`/p/${projectId}/build/data/bikes/versions`, page.url()).href)
+  await page.getByRole('list', { name: 'Versions' }).getByText(sentence).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('an API is made beside a connection, and its address, rate and authentication go with the call', async () => {
+  source.answer([{ id: 1 }])
+  const { page, complaints } = await t.visitAs(editor, `/p/${projectId}/build/connections/new`)
+  page.setDefaultTimeout(waitMs)
+  await page.getByLabel('Name', { exact: true }).fill('Shelves')
+  await page.getByRole('button', { name: 'New API' }).click()
+  const dialog = page.getByRole('dialog', { name: 'New API' })
+  await dialog.getByLabel('Name', { exact: true }).fill('library')
+  await dialog.getByLabel('Base address').fill(`http://${source.host}/v1`)
+  await dialog.getByRole('combobox', { name: 'Authentication' }).click()
+  await page.getByRole('option', { name: 'Bearer Token' }).click()
+  await dialog.getByLabel('Token', { exact: true }).fill('of the library')
+  await dialog.getByLabel('Calls, at most').fill('50')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('library is saved.').waitFor()
+  await page.getByText(`http://${source.host}/v1 · 50 a second`).waitFor()
+
+  await page.getByLabel('Address').fill('/shelves')
+  await page.getByRole('button', { name: 'Test' }).click()
+  await page.getByText('application/json').waitFor()
+  expect(source.requests.at(-1)).toMatchObject({
+    url: '/v1/shelves',
+    headers: { authorization: 'Bearer of the library' },
+  })
+  await part(page, 'Auth')
+  await page.getByText('As the API library says: Bearer Token.').waitFor()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Shelves is saved.').waitFor()
+  const listed = (await editor.get(`/v1/projects/${projectId}/datasources`)).body.data
+  expect(listed.find(({ name }: { name: string }) => name === 'Shelves').config).toMatchObject({
+    api: 'library',
+    url: '/shelves',
+  })
+
+  // A change is of all its connections, and keeps the secret that nobody sees.
+  await page.getByRole('button', { name: 'Edit API' }).click()
+  const edit = page.getByRole('dialog', { name: 'API library' })
+  expect(await edit.getByLabel('Token', { exact: true }).inputValue()).toBe('***')
+  await edit.getByLabel('Base address').fill(`http://${source.host}/v2`)
+  await edit.getByRole('button', { name: 'Save' }).click()
+  await page.getByText(`http://${source.host}/v2 · 50 a second`).waitFor()
+  await page.getByRole('button', { name: 'Test' }).click()
+  await expect.poll(() => source.requests.at(-1)?.url, { timeout: waitMs }).toBe('/v2/shelves')
+  expect(source.requests.at(-1)?.headers.authorization).toBe('Bearer of the library')
+  await page.getByRole('button', { name: 'Edit API' }).click()
+  await edit.getByRole('button', { name: 'Delete library' }).click()
+  await page.getByRole('dialog', { name: 'Delete library' }).getByRole('button', { name: 'Delete library' }).click()
+  await page.getByText(/library is used by Shelves/).waitFor()
   expect(complaints).toEqual([])
 })

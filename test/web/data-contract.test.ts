@@ -7,6 +7,7 @@ import { openSource, type Source } from '../harness/source.ts'
 import { openTestWeb, type TestWeb } from '../harness/web.ts'
 import { findBarriers } from './barriers.ts'
 import { waitMs } from './stage.ts'
+import { moveTo } from './navigate.ts'
 
 let t: TestWeb
 let source: Source
@@ -141,7 +142,7 @@ test('data that waits says why, and goes forward or back in one step', async () 
   await expectStatus(200, editor.post(`/v1/projects/${projectId}/queries/total/deploy`, {}))
   const total = async () => (await caller.post('/v1/queries/total', {})).body.data?.[0]?.total
   const before = await total()
-  serveInPages(orders(100, (id) => (id === 7 ? 'unknown' : id)))
+  serveInPages(orders(700, (id) => (id === 7 ? 'unknown' : id)))
   const { page, complaints } = await open(editor, 'data/orders')
   await page.getByRole('button', { name: 'Fetch data' }).click()
   const notice = page.getByRole('status').filter({ hasText: 'waits' })
@@ -161,7 +162,7 @@ test('data that waits says why, and goes forward or back in one step', async () 
   await page.getByRole('link', { name: 'All versions' }).click()
   const versions = page.getByRole('list', { name: 'Versions' })
   await versions.waitFor()
-  expect(await versions.getByRole('listitem').first().textContent()).toMatch(/Version 4.*Waits.*100 rows/s)
+  expect(await versions.getByRole('listitem').first().textContent()).toMatch(/Version 4.*Waits.*700 rows/s)
   expect(await findBarriers(page, 'table-versions')).toEqual([])
   await page.getByRole('button', { name: 'Serve it anyway: version 4' }).last().click()
   const dialog = page.getByRole('dialog', { name: 'Serve version 4 of orders' })
@@ -175,13 +176,14 @@ test('data that waits says why, and goes forward or back in one step', async () 
   await page.getByText('Version 3 of orders serves now.').waitFor()
   await expect.poll(total).toBe(before)
 
-  serveInPages(orders(10))
+  // Less than half of the rows of version 3 would be held, too.
+  serveInPages(orders(650))
   await page.getByRole('button', { name: 'Fetch data' }).click()
   await page
-    .getByText(/^10 rows/)
+    .getByText(/^650 rows/)
     .first()
     .waitFor()
-  await expect.poll(total).toBe(550)
+  await expect.poll(total).toBe(2_115_750)
   expect(complaints).toEqual([])
   expect(looking.complaints).toEqual([])
 })
@@ -258,7 +260,7 @@ test('a request with a body becomes a table by itself, and keeps its body', asyn
     bodies.map(() => ({ query: '{ books { nodes { id } } }' })),
   )
   expect(bodies.length).toBe(2)
-  await page.goto(`/p/${projectId}/build/connections/${(await found('books')).id}`)
+  await moveTo(page, `/p/${projectId}/build/connections/${(await found('books')).id}`)
   await page.getByRole('tab', { name: 'Body' }).click()
   expect(await page.getByRole('textbox', { name: 'Body' }).inputValue()).toBe('{ books { nodes { id } } }')
   expect(await page.getByRole('button', { name: 'Discard changes' }).count()).toBe(0)

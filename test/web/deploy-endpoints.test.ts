@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { takePicture } from './barriers.ts'
 import { deployedList, openStage, rail, waitMs, type Stage } from './stage.ts'
+import { moveTo } from './navigate.ts'
 
 const run = promisify(execFile)
 
@@ -74,29 +75,29 @@ test('a query is deployed, called with a new key by the copied line, broken, rol
   await stage.edit('sales_by_region', {
     sql: 'select region, count(*) as orders from orders where region = $region group by region',
   })
-  await page.goto(`/p/${stage.projectId}/deploy/endpoints/sales_by_region`)
+  await moveTo(page, `/p/${stage.projectId}/deploy/endpoints/sales_by_region`)
   await page.getByText('Changed since').waitFor()
   await page.getByRole('button', { name: 'Deploy', exact: true }).click()
   await sheet.getByText('Existing callers would break.').waitFor()
   await sheet.getByText('Removes column revenue').waitFor()
   await sheet.getByText('Adds column orders').waitFor()
   await sheet.getByRole('listitem').filter({ hasText: 'web shop' }).waitFor()
-  await sheet.getByText('4 questions asked again: each still goes where it went.').waitFor()
+  await sheet.getByText('4 test questions: same results as before.').waitFor()
   await sheet.getByRole('region', { name: 'What changes' }).getByText('count(*) as orders').waitFor()
   await takePicture(page, 'deploy-breaking-light-1280')
   const go = sheet.getByRole('button', { name: 'Deploy version 2' })
   expect(await go.isDisabled()).toBe(true)
-  await sheet.getByLabel('Deploy it all the same').check()
+  await sheet.getByLabel('The callers above know').check()
   await go.click()
   await page.getByText('Version 2 in production', { exact: true }).waitFor()
   expect((await stage.callWith(secret, 'sales_by_region')).body).toMatchObject({ version: 2, data: [{ orders: 1000 }] })
 
   await page.getByRole('button', { name: 'More' }).click()
-  await page.getByRole('menuitem', { name: 'Promote to preview' }).click()
-  const promote = page.getByRole('dialog', { name: 'Promote sales_by_region to preview' })
+  await page.getByRole('menuitem', { name: 'Deploy to preview' }).click()
+  const promote = page.getByRole('dialog', { name: 'Deploy sales_by_region to preview' })
   await promote.getByText('Nothing answers under this name in preview yet, so no caller is affected.').waitFor()
-  await promote.getByText('4 questions asked again').waitFor()
-  await promote.getByRole('button', { name: 'Promote version 2' }).click()
+  await promote.getByText('4 test questions').waitFor()
+  await promote.getByRole('button', { name: 'Deploy version 2' }).click()
   await page.getByText('Version 2 in preview', { exact: true }).waitFor()
 
   await page.getByRole('button', { name: 'More' }).click()
@@ -104,7 +105,7 @@ test('a query is deployed, called with a new key by the copied line, broken, rol
   const rollback = page.getByRole('dialog', { name: 'Roll back sales_by_region in production' })
   await rollback.getByText('Adds column revenue').waitFor()
   await rollback.getByRole('listitem').filter({ hasText: 'web shop' }).waitFor()
-  await rollback.getByText('4 questions asked again').waitFor()
+  await rollback.getByText('4 test questions').waitFor()
   await rollback.getByRole('region', { name: 'What changes' }).getByText('sum(amount) as revenue').waitFor()
   await rollback.getByRole('button', { name: 'Roll back to version 1' }).click()
   await page.getByText('Version 1 in production', { exact: true }).waitFor()

@@ -7,7 +7,7 @@ import { openStage, waitMs, type Stage } from './stage.ts'
 let stage: Stage
 let secret: string
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await openStage({})
   await stage.deploy('all_orders', 'sales_by_region')
   secret = await stage.key('Dashboard', { plan: 'unlimited' })
 })
@@ -45,7 +45,7 @@ test('a call tells all that is known of it, is tried again, found by its address
   const table = page.getByRole('region', { name: 'Requests' })
   await expect.poll(() => table.getByRole('row').count()).toBe(4)
   expect(await table.getByText('all_orders').count()).toBe(0)
-  await page.getByRole('combobox', { name: 'Outcome' }).click()
+  await page.getByRole('combobox', { name: 'Result' }).click()
   await page.getByRole('option', { name: 'Failed' }).click()
   await expect.poll(() => table.getByRole('row').count()).toBe(2)
   await page.waitForURL(/key=key_.*outcome=failed/)
@@ -62,7 +62,7 @@ test('a call tells all that is known of it, is tried again, found by its address
   expect(csv).toMatch(/^id,at,environment,query.*\r\nreq_.*,sales_by_region,.*,400,.*missing_slots/)
 
   await page.getByRole('button', { name: 'All calls' }).click()
-  await page.getByRole('combobox', { name: 'How called' }).click()
+  await page.getByRole('combobox', { name: 'Call type' }).click()
   await page.getByRole('option', { name: 'By question' }).click()
   await table.getByRole('button', { name: `open call ${id.slice(-4)}` }).click()
   await drawer.getByRole('link', { name: 'Open in Try it' }).click()
@@ -79,14 +79,14 @@ test('a key shows how much it is used, what it was refused, and a call that work
   await list
     .getByRole('listitem')
     .filter({ hasText: 'Night run' })
-    .getByText(/2 calls, 4 turned away in a week/)
+    .getByText(/2 calls, 4 rejected in a week/)
     .waitFor()
   await page.getByRole('textbox', { name: 'Find a key' }).fill('night')
   await expect.poll(() => list.getByRole('listitem').count()).toBe(1)
   await list.getByRole('link', { name: 'Night run' }).click()
   await page.getByRole('heading', { level: 1, name: 'Night run' }).waitFor()
   const tiles = page.getByRole('main').locator('dl').nth(1)
-  await expect.poll(() => tiles.textContent()).toMatch(/^Calls24 turned away/)
+  await expect.poll(() => tiles.textContent()).toMatch(/^Calls24 rejected/)
   await page.getByRole('region', { name: 'Popular queries' }).getByRole('link', { name: 'sales_by_region' }).waitFor()
   await page
     .getByRole('region', { name: 'What went wrong' })
@@ -97,7 +97,7 @@ test('a key shows how much it is used, what it was refused, and a call that work
   await page.getByRole('link', { name: 'Its calls, one by one' }).click()
   await expect.poll(() => page.getByRole('region', { name: 'Requests' }).getByRole('row').count()).toBe(7)
 
-  // And of which key calls were turned away is said where they are counted.
+  // The keys whose calls were rejected are named where they are counted.
   await page.goto(at('metrics'))
   const row = page.getByRole('region', { name: 'Keys' }).getByRole('row').filter({ hasText: 'Night run' })
   await expect.poll(() => row.textContent()).toMatch(/^Night run20 %4\d/)

@@ -5,7 +5,7 @@ import { openStage, waitMs, type Stage } from './stage.ts'
 /** What is small by itself and spoils a page. */
 let stage: Stage
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await openStage({})
   const long = 'x'.repeat(3000)
   const rows = Array.from({ length: 12_000 }, (_, id) => ({ id, note: id === 0 ? long : `${long}${id}`.slice(-400) }))
   const path = `/v1/projects/${stage.projectId}/datasources`
@@ -56,14 +56,14 @@ test('a slot that the SQL names is not said to be missing while the SQL has a mi
   await page.keyboard.insertText(sql)
   const slots = page.getByRole('form', { name: 'Slots' })
   await slots.getByText('$region').waitFor()
-  await slots.getByText('has its field here once the mistake in the SQL is mended.').waitFor()
+  await slots.getByText('Fix the SQL to fill in its slot.').waitFor()
   expect(await slots.getByText('No slots').count()).toBe(0)
 })
 
 test('for how long answers are kept is set where the query is written, and said on its endpoint', async () => {
   const { page, complaints } = await stage.visitAs(stage.owner, build('queries/sales_by_region'))
   page.setDefaultTimeout(waitMs)
-  await page.getByRole('combobox', { name: 'Keep answers' }).click()
+  await page.getByRole('combobox', { name: 'Cache' }).click()
   await page.getByRole('option', { name: '5 minutes' }).click()
   await page.getByRole('button', { name: 'Save draft' }).click()
   await page.getByText('The draft is saved.').waitFor()
@@ -76,7 +76,7 @@ test('for how long answers are kept is set where the query is written, and said 
   await page.getByText('Version 1 of sales_by_region now answers in production.').waitFor()
   await page.getByRole('link', { name: 'Open the endpoint' }).click()
   await page.getByRole('heading', { level: 1, name: 'sales_by_region' }).waitFor()
-  await page.getByText('For up to 300 s while the data is the same').waitFor()
+  await page.getByText('For up to 300 s, until the data changes').waitFor()
   const sql = page.getByRole('region', { name: 'SQL of sales_by_region' })
   await sql.getByText('$region').waitFor()
   expect(await sql.locator('span').count()).toBeGreaterThan(5)

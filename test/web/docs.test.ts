@@ -45,19 +45,24 @@ test('an address with an anchor shows that heading, also from another guide', as
   const heading = page.getByRole('heading', { name: 'rate_limit_exceeded' })
   await expect.poll(() => topOf(heading)).toBeLessThan(200)
   await page.getByRole('article').getByRole('link', { name: 'How often' }).click()
-  const target = page.getByRole('heading', { level: 2, name: 'How often' })
+  const target = page.getByRole('heading', { level: 2, name: 'Rate limits and quotas' })
   await target.waitFor()
   await expect.poll(() => topOf(target)).toBeLessThan(200)
 })
 
-test('code is copied as it is written', async () => {
+test('code is copied as it is written, with the address of this service', async () => {
   const { page } = await t.visit('/docs/quick-start')
+  const { origin, port } = new URL(page.url())
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   const shown = blocksOf('docs/quick-start.md', quickStart).find(({ text }) => text.includes('export SLUICE_URL'))
   const place = page.getByLabel(/^Code/).filter({ hasText: 'export SLUICE_URL' }).locator('..')
   await place.getByRole('button', { name: /^Copy code \d+$/ }).click()
   await place.getByRole('button', { name: 'Copied' }).waitFor()
-  expect(`${String(await page.evaluate('navigator.clipboard.readText()'))}\n`).toBe(shown?.text)
+  expect(`${String(await page.evaluate('navigator.clipboard.readText()'))}\n`).toBe(
+    shown?.text.replaceAll('http://127.0.0.1:4400', origin),
+  )
+  await page.getByRole('article').getByText(`http://sample.localhost:${port}/sample/products`).first().waitFor()
+  expect(await page.getByRole('article').textContent()).not.toContain('4400')
 })
 
 test('a search looks into every guide without asking the server, and forgives a typing error', async () => {
@@ -67,16 +72,16 @@ test('a search looks into every guide without asking the server, and forgives a 
   const field = page.getByLabel('Search the guides')
   const found = page.getByRole('list', { name: 'Found in the guides' }).getByRole('link')
   await field.fill('rotat secret')
-  await found.filter({ hasText: 'Keys and limits: When a secret may have leaked' }).waitFor()
+  await found.filter({ hasText: 'Keys and limits: Rotate, disable and revoke' }).waitFor()
   await field.fill('canry')
   await found.filter({ hasText: 'Release safely' }).first().waitFor()
   expect(asked.filter((path) => !path.startsWith('/assets/'))).toEqual([])
   await field.fill('qwertzuiop')
   await page.getByText('No guide says that.').waitFor()
-  await field.fill('back-up restore')
-  await found.filter({ hasText: 'Operate it: Back-up and restore' }).click()
+  await field.fill('backup restore')
+  await found.filter({ hasText: 'Operate it: Backup and restore' }).click()
   await page.getByRole('heading', { level: 1, name: 'Operate it' }).waitFor()
-  expect(new URL(page.url()).hash).toBe('#back-up-and-restore')
+  expect(new URL(page.url()).hash).toBe('#backup-and-restore')
   expect(complaints).toEqual([])
 })
 

@@ -40,7 +40,7 @@ test('the editor completes tables, their columns and the slots', async () => {
   expect(complaints).toEqual([])
 })
 
-test('advice is looked for after a save, and what is taken stands in the draft', async () => {
+test('advice is made after a save, and what is taken stands in the draft', async () => {
   const sql = "select date_trunc('month', current_date) as m, sum(nights) as n from stays where nights >= $x group by 1"
   const slots = { properties: { x: { type: 'integer' } }, required: ['x'] }
   const examples = [{ question: 'how long do people stay', parameters: { x: 1 } }]
@@ -51,18 +51,18 @@ test('advice is looked for after a save, and what is taken stands in the draft',
   const { page, complaints } = await stage.visitAs(stage.owner, `/p/${stage.projectId}/build/queries/stay_figures`)
   page.setDefaultTimeout(waitMs)
   const advice = page.getByRole('region', { name: 'Advice' })
-  await advice.getByRole('button', { name: 'Look now' }).click()
+  await advice.getByRole('button', { name: 'Run now' }).click()
   await advice.getByText('The query gives a row for each month, and its description does not say so.').waitFor()
   await advice.getByRole('button', { name: 'Take: Add “by month”' }).click()
   await advice.getByRole('button', { name: 'Take: Add “in total”' }).click()
-  await advice.getByRole('button', { name: 'Take: Describe x as “The least nights”' }).click()
+  await advice.getByRole('button', { name: 'Take: Use “Minimum nights”' }).click()
   expect(await page.getByLabel('Description').inputValue()).toBe('Stays, by month, in total.')
   await page.getByRole('button', { name: 'Save draft' }).click()
-  await advice.getByText('Nothing to say: its texts tell what it does.').waitFor()
+  await advice.getByText('No suggestions.').waitFor()
   const { body } = await expectStatus(200, stage.owner.get(`${stage.path}/stay_figures`))
   expect(body).toMatchObject({
     description: 'Stays, by month, in total.',
-    slots: { properties: { x: { type: 'integer', description: 'The least nights' } } },
+    slots: { properties: { x: { type: 'integer', description: 'Minimum nights' } } },
   })
   expect(complaints).toEqual([])
 })

@@ -250,7 +250,7 @@ test('the steps to a first answer are ticked by what is there, and end with it',
   await page.getByRole('listitem').filter({ hasText: 'Put it online' }).getByLabel('Done').waitFor()
   await page.getByRole('listitem').filter({ hasText: 'Have a question answered' }).getByLabel('To do').waitFor()
   expect(await findBarriers(page, 'start')).toEqual([])
-  await page.getByRole('button', { name: 'Show the next step in Build' }).click()
+  await page.getByRole('button', { name: 'Show the next step' }).click()
   await moveTo(page, path('queries'))
   await page.getByText('Getting started, 5 of 6').waitFor()
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { putTable } from '../harness/tables.ts'
 import { askAxe, findBarriers, takePicture } from './barriers.ts'
 import { openStage, waitMs, type Stage } from './stage.ts'
+import { moveTo } from './navigate.ts'
 
 /** Rows of data are looked at in one grid, wherever they are. */
 let stage: Stage
@@ -121,15 +122,15 @@ test('columns stay as they were arranged, for the query wherever it answers, unt
   await grid.getByRole('columnheader', { name: /^revenue/ }).waitFor()
   expect(await grid.getByRole('columnheader', { name: /^note/ }).count()).toBe(0)
   await stage.deploy('sales_list')
-  await page.goto(`/p/${stage.projectId}/deploy/try?query=sales_list`)
+  await moveTo(page, `/p/${stage.projectId}/deploy/try?query=sales_list`)
   await page.getByRole('button', { name: 'Call', exact: true }).click()
   const answer = page.getByRole('grid', { name: 'Rows of the answer' })
   await answer.getByRole('columnheader', { name: /^city/ }).waitFor()
   expect(await answer.getByRole('columnheader', { name: /^note/ }).count()).toBe(0)
   // A table of its own is arranged by itself.
-  await page.goto(`/p/${stage.projectId}/build/data/sales/rows`)
+  await moveTo(page, `/p/${stage.projectId}/build/data/sales/rows`)
   await page.getByRole('grid', { name: 'Rows of sales' }).getByRole('columnheader', { name: /^note/ }).waitFor()
-  await page.goto(`/p/${stage.projectId}/build/queries/sales_list`)
+  await moveTo(page, `/p/${stage.projectId}/build/queries/sales_list`)
   await page.getByRole('form', { name: 'Slots' }).getByRole('button', { name: 'Run' }).click()
   await page.getByRole('button', { name: 'Columns', exact: true }).click()
   await page.getByRole('dialog', { name: 'Columns' }).getByRole('button', { name: 'Reset columns' }).click()
@@ -232,7 +233,7 @@ test('rows are copied as CSV, TSV, Markdown and JSON, and saved in every form th
 })
 
 test('a table is sorted, filtered and searched whole, however much of it is in sight', async () => {
-  await page.goto(`/p/${stage.projectId}/build/data/sales/rows`)
+  await moveTo(page, `/p/${stage.projectId}/build/data/sales/rows`)
   grid = page.getByRole('grid', { name: 'Rows of sales' })
   await firstRow().getByText('Gent').waitFor()
   await grid.getByRole('button', { name: 'id', exact: true }).click()

@@ -5,7 +5,7 @@ import { openStage, waitMs, type Stage } from './stage.ts'
 
 let stage: Stage
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await openStage({})
   await stage.deploy('sales_by_region')
 })
 afterAll(() => stage.close())
@@ -129,7 +129,7 @@ test(
     await press(page, page.getByRole('button', { name: 'Deploy', exact: true }))
     const sheet = page.getByRole('dialog', { name: 'Deploy sales_by_region to production' })
     await sheet.getByText('Existing callers would break.').waitFor()
-    await press(page, sheet.getByLabel('Deploy it all the same'), 'Space')
+    await press(page, sheet.getByLabel('The callers above know'), 'Space')
     await press(page, sheet.getByRole('button', { name: 'Deploy version 2' }))
     await page.getByText('Version 2 in production', { exact: true }).waitFor()
     const choose = async (item: string): Promise<void> => {
@@ -137,8 +137,8 @@ test(
       await tabTo(page, page.getByRole('menuitem', { name: item }), 'ArrowDown')
       await page.keyboard.press('Enter')
     }
-    await choose('Promote to staging')
-    await press(page, page.getByRole('button', { name: 'Promote version 2' }))
+    await choose('Deploy to staging')
+    await press(page, page.getByRole('button', { name: 'Deploy version 2' }))
     await page.getByText('Version 2 in staging', { exact: true }).waitFor()
     await choose('Roll back to version 1')
     await press(page, page.getByRole('button', { name: 'Roll back to version 1' }))
@@ -162,7 +162,7 @@ test('people, tokens, environments and the log are managed by the keyboard alone
   const settings = (name: string): Locator =>
     page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name })
   await press(page, page.getByRole('button', { name: 'Invite by link' }))
-  await press(page, page.getByRole('radio', { name: 'Editor' }), 'ArrowUp')
+  await press(page, page.getByRole('radio', { name: 'Viewer' }), 'ArrowDown')
   await press(page, page.getByRole('button', { name: 'Create link' }))
   await press(page, page.getByRole('button', { name: 'I have stored it' }))
   await press(page, page.getByRole('button', { name: /^Withdraw/ }))

@@ -4,7 +4,7 @@ import { openStage, type Stage } from './stage.ts'
 
 let stage: Stage
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await openStage({})
   await stage.deploy('sales_by_region', 'all_orders')
 })
 afterAll(() => stage.close())

@@ -10,7 +10,7 @@ export const shopOrders = Array.from({ length: 1200 }, (_, index) => ({
 }))
 
 /** What it answers later: fewer, and without a column that queries read. */
-export const latestOrders = shopOrders.slice(0, 60).map(({ region: _gone, ...rest }) => rest)
+export const latestOrders = shopOrders.slice(0, 900).map(({ region: _gone, ...rest }) => rest)
 
 const countries = ['Germany', 'France', 'Sweden', 'Portugal', 'Belgium', 'Italy', 'Poland']
 const segments = ['retail', 'retail', 'retail', 'wholesale', 'wholesale', 'online']

@@ -6,8 +6,10 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectStatus, type Person } from '../harness/app.ts'
 import { openAuthorizationServer, type AuthorizationServer } from '../harness/authorization-server.ts'
+import { openSource } from '../harness/source.ts'
 import { openTestWeb, type TestWeb } from '../harness/web.ts'
 import { waitMs } from './stage.ts'
+import { moveTo } from './navigate.ts'
 
 let t: TestWeb
 let server: AuthorizationServer
@@ -16,7 +18,7 @@ let editor: Person
 let folder: string
 beforeAll(async () => {
   server = await openAuthorizationServer()
-  t = await openTestWeb({ SLUICE_OUTBOUND_ALLOW: server.host })
+  t = await openTestWeb({ SLUICE_OUTBOUND_ALLOW: '127.0.0.1' })
   await t.app.jobs.start()
   projectId = await t.project('Shop')
   editor = await t.member(projectId, 'editor')
@@ -55,7 +57,7 @@ test('Connect leads to the API’s own page and back, and the connection calls i
   await page.getByLabel('Address', { exact: true }).fill(server.apiUrl)
   await page.getByLabel('Name', { exact: true }).fill('Orders')
   await page.getByRole('tab', { name: 'Auth' }).click()
-  await page.getByRole('combobox', { name: 'How it asks who you are' }).click()
+  await page.getByRole('combobox', { name: 'Authentication' }).click()
   await page.getByRole('option', { name: 'OAuth2 Authorization Code' }).click()
   await page.getByLabel('Address where you agree').fill(server.authorizationUrl)
   await page.getByLabel('Address of the token endpoint').fill(server.tokenUrl)
@@ -77,6 +79,39 @@ test('Connect leads to the API’s own page and back, and the connection calls i
   await page.getByText('Not connected yet.').waitFor()
   // The one page elsewhere that was meant to be asked for.
   expect(complaints.filter((each) => !each.startsWith(`asked ${server.authorizationUrl}?`))).toEqual([])
+})
+
+test('a login request is filled in, tried out and kept', async () => {
+  const shop = await openSource()
+  shop.handle((request, response) => {
+    const isIn = request.headers.authorization === 'Bearer good'
+    const answer = request.url === '/login' ? { data: { token: 'good' } } : isIn ? [{ order: 7 }] : { message: 'who?' }
+    const status = isIn || request.url === '/login' ? 200 : 401
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+  })
+  try {
+    const { page } = await t.visitAs(editor, `/p/${projectId}/build/connections/new`)
+    page.setDefaultTimeout(waitMs)
+    await page.getByLabel('Address', { exact: true }).fill(shop.url)
+    await page.getByLabel('Name', { exact: true }).fill('Shop with a login')
+    await page.getByRole('tab', { name: 'Auth' }).click()
+    await page.getByRole('combobox', { name: 'Authentication' }).click()
+    await page.getByRole('option', { name: 'Login Request' }).click()
+    await page.getByLabel('Login URL').fill(`http://${shop.host}/login`)
+    await page.getByLabel(/^Credentials/).fill('email=sluice@shop.example\npassword=theirs')
+    await page.getByLabel(/^Token path/).fill('data.token')
+    await look(page, 'login-request')
+    await page.getByRole('button', { name: 'Test', exact: true }).click()
+    await page.getByText('200').first().waitFor()
+    expect(shop.requests.map(({ method, url }) => `${method} ${url}`)).toEqual(['POST /login', 'GET /data'])
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Shop with a login').first().waitFor()
+    await expect
+      .poll(() => page.getByLabel(/^Credentials/).inputValue())
+      .toBe('email=sluice@shop.example\npassword=***')
+  } finally {
+    await shop.close()
+  }
 })
 
 test('an answer that belongs to nobody here connects nothing and says what to do', async () => {
@@ -163,10 +198,10 @@ test('variables and secrets are kept, changed and deleted, and a connection choo
     { name: 'shop_key', secret: true, value: null, origins: [server.origin] },
     { name: 'region', environment: 'staging', value: 'south' },
   ])
-  await page.goto(`/p/${projectId}/build/connections/new`)
+  await moveTo(page, `/p/${projectId}/build/connections/new`)
   await page.getByRole('combobox', { name: 'Variables of' }).click()
   await page.getByRole('option', { name: 'staging' }).click()
-  await page.goto(`/p/${projectId}/settings/variables`)
+  await moveTo(page, `/p/${projectId}/settings/variables`)
   await page.getByRole('button', { name: 'Delete region' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Delete region' }).click()
   await page.getByText('region is deleted.').waitFor()

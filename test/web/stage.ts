@@ -22,8 +22,9 @@ export type Stage = TestWeb & {
   callWith(secret: string, name: string, environment?: string): Promise<Answer>
 }
 
-export async function openStage(environment: Record<string, string> = {}): Promise<Stage> {
-  const t = await openTestWeb(environment)
+/** In the app that files share, where nothing is set; one that runs jobs has its own. */
+export async function openStage(environment?: Record<string, string>): Promise<Stage> {
+  const t = await openTestWeb(environment, { isShared: environment === undefined })
   const projectId = await t.project('Corner shop')
   const path = `/v1/projects/${projectId}/queries`
   const owner = await t.member(projectId, 'owner')

@@ -35,30 +35,30 @@ const answer = (page: Page) => page.getByRole('grid', { name: 'Rows of the answe
 test('the answer comes first, under it what was understood and how sure that is; the next question goes on', async () => {
   const { page, complaints } = await open()
   await ask(page, 'how much did we sell in the east')
-  await page.getByText(/^Answered by sales_by_region with region = east, \d+ % sure\.$/).waitFor()
+  await page
+    .getByText(/^Answered by sales_by_region with region = east, \d+ % sure; this project answers from 30 % on\.$/)
+    .waitFor()
   const headings = await page.getByRole('heading', { level: 2 }).allTextContents()
   expect(headings.indexOf('Answer')).toBeLessThan(headings.indexOf('How it was understood'))
   await page
-    .getByText(
-      'Goes on from “how much did we sell in the east” (sales_by_region with region = east) where it does not stand on its own.',
-    )
+    .getByText('Follow-up to “how much did we sell in the east” (sales_by_region with region = east).')
     .waitFor()
   await page.getByRole('textbox', { name: 'Follow-up question' }).waitFor()
   await ask(page, 'and in the south?')
-  await page.getByText('Follow-up of “how much did we sell in the east”: region is south instead of east.').waitFor()
+  await page.getByText('Follow-up to “how much did we sell in the east”: region is south instead of east.').waitFor()
   await page.getByText(/^Answered by sales_by_region with region = south/).waitFor()
   await answer(page).getByText('south').waitFor()
   expect(await findBarriers(page, 'try-follow-up')).toEqual([])
-  await page.getByRole('button', { name: 'Start anew' }).click()
+  await page.getByRole('button', { name: 'New question' }).click()
   await ask(page, 'and in the south?')
-  await expect.poll(() => page.getByText('Follow-up of').count()).toBe(0)
+  await expect.poll(() => page.getByText('Follow-up to').count()).toBe(0)
   // With a key it goes on by the request before.
   await page.getByText('With a key').click()
   await page.getByLabel('API key').fill(await stage.key('console', { plan: 'unlimited' }))
   await ask(page, 'how much did we sell in the north')
   await page.getByText(/^Answered by sales_by_region with region = north/).waitFor()
   await ask(page, 'and in the east?')
-  await page.getByText('Follow-up of “how much did we sell in the north”: region is east instead of north.').waitFor()
+  await page.getByText('Follow-up to “how much did we sell in the north”: region is east instead of north.').waitFor()
   expect(complaints).toEqual([])
 })
 
@@ -67,7 +67,7 @@ test('a wrong answer to a follow-up becomes a case that says everything', async 
   await ask(page, 'how much did we sell in the east')
   await page.getByText(/^Answered by sales_by_region with region = east/).waitFor()
   await ask(page, 'and in the south?')
-  await page.getByText(/^Follow-up of /).waitFor()
+  await page.getByText(/^Follow-up to “.*”: /).waitFor()
   await page.getByRole('button', { name: 'This answer is wrong' }).click()
   const dialog = page.getByRole('dialog', { name: 'What would be right?' })
   const whole = dialog.getByRole('textbox', { name: 'The question in full' })
@@ -93,11 +93,11 @@ test('a wrong answer to a follow-up becomes a case that says everything', async 
 test('what is not expressed is named in a line, and answered without it when asked to', async () => {
   const { page, complaints } = await open()
   await ask(page, 'how much did we sell in the east to new customers')
-  await page.getByText(/^Not expressed: “.*new customers.*” \(/).waitFor()
+  await page.getByText(/“.*new customers.*” .*cannot be applied here/).waitFor()
   await page.getByText('Not answered', { exact: true }).waitFor()
   await page.getByRole('button', { name: /^Answer without (it|them)$/ }).click()
   await page.getByText(/^Answered by sales_by_region with region = east/).waitFor()
-  await page.getByText(/^Not expressed: “.*new customers.*” \(/).waitFor()
+  await page.getByText(/^This answer may leave out “.*new customers.*” \(/).waitFor()
   await answer(page).waitFor()
   expect(complaints).toEqual([])
 })
@@ -157,7 +157,7 @@ test('a wrong answer of a key is heeded at once', async () => {
   await choose(page, 'It should be answered by', 'nothing: it should be refused')
   await page.getByRole('dialog').getByRole('button', { name: 'Keep it' }).click()
   await page.getByText('Heeded from now on, and kept as an evaluation case.').waitFor()
-  await page.getByRole('button', { name: 'Start anew' }).click()
+  await page.getByRole('button', { name: 'New question' }).click()
   await expect
     .poll(async () => {
       await page.getByRole('button', { name: 'Ask', exact: true }).click()

@@ -17,23 +17,27 @@ export const paths = {
   signIn: '/sign-in',
   account: '/account',
   docs: (page = '') => (page === '' ? '/docs' : `/docs/${page}`),
-  /** What a project answers, for whoever has a key for it. */
+  /** The reference of a project, for anyone who has a key for it. */
   reference: (projectId: string, environment: string) =>
     `/reference/${projectId}${environment === usualEnvironment ? '' : `?environment=${environment}`}`,
   project: (projectId: string) => `/p/${projectId}`,
   settings: (projectId: string, section: SettingsSection = 'members') => `/p/${projectId}/settings/${section}`,
   build: (projectId: string, section: string) => `/p/${projectId}/build/${section}`,
   connections: (projectId: string) => `/p/${projectId}/build/connections`,
+  catalog: (projectId: string, entry = '') =>
+    `/p/${projectId}/build/connections/catalog${entry === '' ? '' : `/${entry}`}`,
   newFileTable: (projectId: string) => `/p/${projectId}/build/connections/new?from=files`,
   connection: (projectId: string, datasourceId: string) => `/p/${projectId}/build/connections/${datasourceId}`,
   tables: (projectId: string) => `/p/${projectId}/build/data`,
   table: (projectId: string, table: string, view: TableView = 'columns') =>
     `/p/${projectId}/build/data/${table}/${view}`,
+  newModel: (projectId: string) => `/p/${projectId}/build/models`,
+  model: (projectId: string, name: string) => `/p/${projectId}/build/models/${name}`,
   /** With something selected in it: `table orders`, `query top_products`. */
   map: (projectId: string, selected = '') =>
     `/p/${projectId}/build/map${selected === '' ? '' : `?${new URLSearchParams({ of: selected })}`}`,
   playground: (projectId: string) => `/p/${projectId}/build/playground`,
-  /** What is left to do until an API of one's own answers. */
+  /** The steps left until an API of one's own answers. */
   start: (projectId: string) => `/p/${projectId}/build/start`,
   tour: (projectId: string) => `/p/${projectId}/build/tour`,
   queries: (projectId: string) => `/p/${projectId}/build/queries`,

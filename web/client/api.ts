@@ -34,7 +34,7 @@ export async function call<Answer>(method: Method, path: string, options: CallOp
   return (response.status === 204 ? undefined : await response.json()) as Answer
 }
 
-/** What the API gives at a time, and beyond any list that people keep. */
+/** The page size of the API, and a limit beyond any list that people keep. */
 const pageSize = 200
 const maxPages = 100
 
@@ -77,17 +77,17 @@ export async function readRefusal(response: Response): Promise<Refusal> {
   return refusalOf(body, { status: response.status, requestId: response.headers.get('x-request-id') ?? '' })
 }
 
-/** What an answer that is no success says, however it was read. */
-export function refusalOf(body: unknown, said: { status: number; requestId: string }): Refusal {
-  const envelope = isEnvelope(body) ? body : unworded(said)
-  return Object.assign(new Error(envelope.message), { status: said.status, envelope })
+/** The error in an unsuccessful answer, however it was read. */
+export function refusalOf(body: unknown, received: { status: number; requestId: string }): Refusal {
+  const envelope = isEnvelope(body) ? body : unworded(received)
+  return Object.assign(new Error(envelope.message), { status: received.status, envelope })
 }
 
 function isEnvelope(body: unknown): body is ErrorEnvelope {
   return typeof body === 'object' && body !== null && 'error' in body && 'message' in body
 }
 
-/** What a proxy in between may answer. */
+/** An answer of a proxy in between. */
 function unworded({ status, requestId }: { status: number; requestId: string }): ErrorEnvelope {
   return {
     error: 'internal_error',

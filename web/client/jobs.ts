@@ -18,7 +18,7 @@ const doing: Record<string, string> = {
   refresh_datasource: 'Fetching the data again',
 }
 
-/** What a job is doing, as the beginning of a sentence. */
+/** A running job in words, as the beginning of a sentence. */
 export function sayJob(job: Pick<Job, 'job_type'> | undefined): string {
   return doing[job?.job_type ?? ''] ?? 'Working'
 }
@@ -30,8 +30,8 @@ export function sayProgress({ status, progress, details }: Loading): string {
   if (status === 'queued') return 'waiting'
   if (details === null) return `${Math.round(progress * 100)} %`
   const { pages, rows, bytes, estimate } = details
-  const isTold = estimate !== undefined && estimate.rows > rows
-  const counted = isTold ? `${sayNumber(rows)} of about ${sayCount(estimate.rows, 'row')}` : sayCount(rows, 'row')
+  const isEstimated = estimate !== undefined && estimate.rows > rows
+  const counted = isEstimated ? `${sayNumber(rows)} of about ${sayCount(estimate.rows, 'row')}` : sayCount(rows, 'row')
   return `${sayCount(pages, 'page')}, ${counted}, ${saySize(bytes)}`
 }
 
@@ -105,7 +105,7 @@ function take(client: QueryClient, projectId: string, job: Job): void {
   if (isFinal(job)) refreshAfter(client, projectId)
 }
 
-/** What a finished job may have changed. */
+/** Refreshes the lists that a finished job may have changed. */
 export function refreshAfter(client: QueryClient, projectId: string): void {
   for (const queryKey of [
     thingKeys.sources(projectId),

@@ -12,6 +12,7 @@ import { createElement, useRef } from 'react'
 import { call, callAll, isRefusal } from './api.ts'
 import { LedMessage, type Lead } from './led-message.tsx'
 import type {
+  Api,
   AuditEntry,
   Environment,
   Invitation,
@@ -31,6 +32,7 @@ export const keys = {
   invitations: (projectId: string) => ['projects', projectId, 'invitations'],
   environments: (projectId: string) => ['projects', projectId, 'environments'],
   variables: (projectId: string) => ['projects', projectId, 'variables'],
+  apis: (projectId: string) => ['projects', projectId, 'apis'],
   audit: (projectId: string) => ['projects', projectId, 'audit'],
   tokens: ['tokens'],
 } satisfies Record<string, QueryKey | ((projectId: string) => QueryKey)>
@@ -49,7 +51,7 @@ function worthAnotherTry(failures: number, error: Error): boolean {
   return failures < 2 && (!isRefusal(error) || error.status >= 500)
 }
 
-/** Who is signed in, or null. Asked once: later the end of a session shows as a 401 of whatever is asked then. */
+/** The signed-in person, or null. Asked once: later the end of a session shows as a 401 of whatever is asked then. */
 export function useSession() {
   return useQuery({
     queryKey: keys.session,
@@ -126,6 +128,13 @@ export function useVariables(projectId: string) {
   return useQuery({
     queryKey: keys.variables(projectId),
     queryFn: ({ signal }) => callAll<Variable>(`/v1/projects/${projectId}/variables`, signal),
+  })
+}
+
+export function useApis(projectId: string) {
+  return useQuery({
+    queryKey: keys.apis(projectId),
+    queryFn: ({ signal }) => callAll<Api>(`/v1/projects/${projectId}/apis`, signal),
   })
 }
 

@@ -1,7 +1,7 @@
 import { isRefusal } from './api.ts'
 import { ofField, sentence } from '../text/field-words.ts'
 
-/** What happened, and the next step where the server's words do not hold it already. */
+/** The event, and the next step where the server's words do not hold it already. */
 export function explain(error: Error): { what: string; next: string | null } {
   if (isRefusal(error)) {
     const ours = error.envelope.error === 'internal_error'
@@ -19,13 +19,13 @@ export function explain(error: Error): { what: string; next: string | null } {
   return { what: error.message, next: null }
 }
 
-/** What the server says about single fields, by field, as sentences. */
+/** Server messages about single fields, by field, as sentences. */
 export function fieldErrors(error: Error): Record<string, string> {
   if (!isRefusal(error)) return {}
   return Object.fromEntries((error.envelope.details ?? []).map(({ field, message }) => [field, sentence(message)]))
 }
 
-/** What it says about fields that are not on the page; null when it speaks of no fields at all. */
+/** Server messages about fields that are not on the page; null when there are none about any field. */
 export function unplacedDetails(
   error: Error,
   fields: readonly string[],

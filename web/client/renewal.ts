@@ -15,10 +15,10 @@ export function askToSignInAgain(): Promise<boolean> {
       settle: (renewed) => {
         renewal = null
         resolve(renewed)
-        tell()
+        notify()
       },
     }
-    tell()
+    notify()
   }
   return renewal.renewed
 }
@@ -33,6 +33,6 @@ function subscribe(listener: () => void): () => void {
   return () => void listeners.delete(listener)
 }
 
-function tell(): void {
+function notify(): void {
   for (const listener of listeners) listener()
 }

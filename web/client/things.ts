@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { callAll } from './api.ts'
 import type { ApiKey, DataObject, Datasource, Query } from './wire.ts'
 
-/** What a project holds: lists that more than one place shows. */
+/** Lists of a project that more than one place shows. */
 export const thingKeys = {
   sources: (projectId: string) => ['projects', projectId, 'datasources'],
   objects: (projectId: string) => ['projects', projectId, 'data-objects'],

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type * as apis from '../../api/apis.ts'
 import type * as alerts from '../../api/alerts.ts'
 import type * as authorization from '../../api/authorization-server.ts'
 import type * as data from '../../api/data.ts'
@@ -40,6 +41,8 @@ export type QuestionSettings = z.output<typeof questions.questionSettings>
 export type ReplaySettings = z.output<typeof replays.replaySettings>
 export type Limit = z.output<typeof service.limitEntry>
 export type Variable = z.output<typeof variables.variable>
+export type Api = z.output<typeof apis.api>
+export type NewApi = z.input<typeof apis.newApi>
 export type NewVariable = z.input<typeof variables.newVariable>
 export type Environment = z.output<typeof projects.environment>
 export type FinishedAuthorization = z.output<typeof oauth.finishedAuthorization>

@@ -40,14 +40,14 @@ export function AccountPage() {
   )
 }
 
-function useUpdateSelf(said: string) {
+function useUpdateSelf(message: string) {
   const client = useQueryClient()
   return useAct(
     async (body: UpdateSelf) => {
       const user = await call<User>('PATCH', '/v1/session/user', { body })
       client.setQueryData(keys.session, user)
     },
-    { refresh: [keys.projects], say: () => said },
+    { refresh: [keys.projects], say: () => message },
   )
 }
 

@@ -10,7 +10,7 @@ import { paths, usualEnvironment } from '../browser/paths.ts'
 import { useEnvironments, useProjects, useUser } from '../client/queries.ts'
 import type { ApprovedClient, ApproveClient, Project, ShownClient } from '../client/wire.ts'
 
-/** What an assistant that was given a link asks for, as its address says it. */
+/** The request of an assistant that was given a link, as its address says it. */
 type Asked = {
   clientId: string
   redirectUri: string

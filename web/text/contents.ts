@@ -15,7 +15,17 @@ export const contents: Group[] = [
     name: 'Build',
     entries: [
       { page: 'connect-an-api', title: 'Connect an API', about: 'A request becomes a table.' },
-      { page: 'keep-data-fresh', title: 'Keep data fresh', about: 'Schedules, increments, contracts and checks.' },
+      { page: 'catalog', title: 'Catalog of APIs', about: 'Connections that are ready: GitHub, Stripe, and more.' },
+      {
+        page: 'keep-data-fresh',
+        title: 'Keep data fresh',
+        about: 'Schedules, incremental loads, schema rules and checks.',
+      },
+      {
+        page: 'models',
+        title: 'Models',
+        about: 'Tables made of tables, and tests with rows.',
+      },
       { page: 'write-a-query', title: 'Write a query', about: 'SQL with slots for what callers choose.' },
       { page: 'ask-questions', title: 'Ask questions well', about: 'Descriptions, examples, and what is refused.' },
     ],
@@ -23,7 +33,7 @@ export const contents: Group[] = [
   {
     name: 'Release and watch',
     entries: [
-      { page: 'release-safely', title: 'Release safely', about: 'Check, try on few, take back.' },
+      { page: 'release-safely', title: 'Release safely', about: 'Checks, canaries, rollback.' },
       { page: 'keys-and-limits', title: 'Keys and limits', about: 'Who may call what, and how often.' },
       { page: 'metrics-and-alerts', title: 'Metrics and alerts', about: 'What happens, and who is told.' },
     ],
@@ -40,7 +50,7 @@ export const contents: Group[] = [
   {
     name: 'Operate',
     entries: [
-      { page: 'operate', title: 'Operate it', about: 'Sizing, back-up, upgrade, what to watch.' },
+      { page: 'operate', title: 'Operate it', about: 'Sizing, backup, upgrade, what to watch.' },
       {
         page: 'scaling',
         title: 'Run on several machines',

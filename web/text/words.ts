@@ -44,6 +44,43 @@ export function sayValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
+/** Beyond this, a cell or a line shows the beginning. */
+const mostShown = 1_000
+
+/** The beginning of a value: for cells, titles and lines, whose cost must not grow with what they stand for. */
+export function sayBeginning(value: unknown, most = mostShown): string {
+  if (typeof value === 'string') return value.length > most ? `${value.slice(0, most)}…` : value
+  if (typeof value !== 'object' || value === null) return sayValue(value)
+  const pieces: string[] = []
+  const left = writeJson(value, pieces, most)
+  return left < 0 ? `${pieces.join('').slice(0, most)}…` : pieces.join('')
+}
+
+function* elements(list: unknown[]): Generator<[null, unknown]> {
+  for (const element of list) yield [null, element]
+}
+
+/** Writes JSON until there is no room left; a negative rest says that not all of it was written. */
+function writeJson(value: unknown, pieces: string[], room: number): number {
+  const put = (text: string, rest: number): number => {
+    pieces.push(text)
+    return rest - text.length
+  }
+  if (typeof value === 'string') return put(JSON.stringify(value.slice(0, room + 1)), room)
+  if (typeof value !== 'object' || value === null) return put(JSON.stringify(value), room)
+  const [open, close] = Array.isArray(value) ? '[]' : '{}'
+  const members: Iterable<[string | null, unknown]> = Array.isArray(value) ? elements(value) : Object.entries(value)
+  let left = put(open ?? '', room)
+  let separator = ''
+  for (const [key, member] of members) {
+    if (left < 0) return left
+    left = put(key === null ? separator : `${separator}${JSON.stringify(key)}:`, left)
+    left = writeJson(member, pieces, left)
+    separator = ','
+  }
+  return put(close ?? '', left)
+}
+
 /** DuckDB's names of types as people say them. */
 export function sayType(type: string): string {
   const plain = type.toUpperCase()

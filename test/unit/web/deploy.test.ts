@@ -9,10 +9,46 @@ import {
   textOfDraft,
 } from '../../../web/pages/build/connections/fields/draft.ts'
 import { createTwoFilesPatch } from 'diff'
-import { changedLines } from '../../../web/pages/deploy/diff-lines.ts'
+import { changedLines, replacedText } from '../../../web/pages/deploy/endpoints/diff-lines.ts'
 import { grantedOf, permissionsOf, whyNothing } from '../../../web/pages/deploy/keys/granted.ts'
+import { judgeRelease } from '../../../web/pages/deploy/releases/release-verdict.ts'
 import { sayGrowth, sayLosses } from '../../../web/pages/deploy/shared/words.ts'
 import { readChapters, type OpenApi } from '../../../web/pages/docs/openapi.ts'
+
+const judged = {
+  status: 'checked',
+  queries: [{ compatibility: 'compatible' }],
+  routing: { checked: 3, regressions: [] },
+} as unknown as Parameters<typeof judgeRelease>[0]
+const ran = {
+  calls: 22,
+  different: 0,
+  failed: 0,
+  unstable: 0,
+  reordered: 0,
+  status: 'finished',
+} as unknown as NonNullable<Parameters<typeof judgeRelease>[1]>
+
+test('the verdict on a release is that of the worst of columns, questions and recorded calls', () => {
+  expect(judgeRelease(judged, ran)).toMatchObject({
+    mood: 'good',
+    says: 'No difference for existing callers was found.',
+  })
+  expect(judgeRelease(judged, { ...ran, different: 5 })).toMatchObject({
+    mood: 'caution',
+    says: 'Existing callers would get other answers.',
+    parts: [{ mood: 'good' }, { mood: 'good' }, { mood: 'caution', says: 'of 22 calls, 5 get other rows.' }],
+  })
+  expect(judgeRelease(judged, { ...ran, failed: 1 })).toMatchObject({
+    mood: 'bad',
+    says: 'Existing callers would get errors.',
+  })
+  const moved = { checked: 3, regressions: [{ question: 'q', query: 'a', taken_by: null, source: 'example' as const }] }
+  expect(judgeRelease({ ...judged, routing: moved }, null).mood).toBe('caution')
+  const breaking = { ...judged, queries: [{ compatibility: 'breaking' }] } as unknown as typeof judged
+  expect(judgeRelease(breaking, ran)).toMatchObject({ mood: 'bad', says: 'Existing callers would break.' })
+  expect(judgeRelease({ ...breaking, status: 'released' }, ran).says).toBe('It broke existing callers.')
+})
 
 test('permissions become boxes and the same permissions again', () => {
   const permissions = [
@@ -73,8 +109,13 @@ test('a diff is read without the names and places of files, and loses no comment
   const patch =
     createTwoFilesPatch('sql of version 1', 'sql of draft', '-- by region\nselect 1\n', 'select 2\n') +
     createTwoFilesPatch('settings of version 1', 'settings of draft', '{ "a": 1 }\n', '{ "a": 2 }\n')
-  expect(changedLines(patch)).toEqual(['--- by region', '-select 1', '+select 2', '', '-{ "a": 1 }', '+{ "a": 2 }'])
-  expect(changedLines('')).toEqual([])
+  const lines = ['--- by region', '-select 1', '+select 2', '', '-{ "a": 1 }', '+{ "a": 2 }']
+  expect(changedLines({ diff: patch, replaced: [] })).toEqual(lines)
+  expect(changedLines({ diff: '', replaced: [] })).toEqual([])
+  expect(replacedText({ diff: patch, replaced: [] })).toBeNull()
+  // Of what is replaced no line was compared, so none is shown.
+  expect(changedLines({ diff: patch, replaced: ['sql'] })).toEqual(lines.slice(4))
+  expect(replacedText({ diff: patch, replaced: ['sql'] })).toBe('Replaced, with too many lines to compare: SQL.')
 })
 
 test('the reference has every call of the API in one chapter, with what it takes and gives', () => {

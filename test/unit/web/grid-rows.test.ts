@@ -89,7 +89,7 @@ test('rows are copied exactly, and nothing in them becomes a formula or a column
   const odd = [{ a: '=SUM(1)', b: 'x, "y"\nz', c: { d: 1 } }, undefined]
   const names = ['a', 'b', 'c']
   expect(copyText('csv', names, odd)).toBe('a,b,c\r\n\'=SUM(1),"x, ""y""\nz","{""d"":1}"\r\n,,')
-  expect(copyText('tsv', names, odd)).toBe('a\tb\tc\n=SUM(1)\tx, "y" z\t{"d":1}\n\t\t')
+  expect(copyText('tsv', names, odd)).toBe('a\tb\tc\n\'=SUM(1)\tx, "y" z\t{"d":1}\n\t\t')
   expect(copyText('markdown', ['a|b'], [{ 'a|b': '1|2' }])).toBe('| a\\|b |\n| --- |\n| 1\\|2 |')
   expect(JSON.parse(copyText('json', ['c'], odd))).toEqual([{ c: { d: 1 } }, { c: null }])
   expect(copyText('csv', ['n'], [{ n: '-12' }])).toBe('n\r\n-12')

@@ -17,8 +17,10 @@ const MapPage = lazy(async () => ({ default: (await import('./map/map-page.tsx')
 const PlaygroundPage = lazy(async () => ({
   default: (await import('./playground/playground-page.tsx')).PlaygroundPage,
 }))
+const CatalogPage = lazy(async () => ({ default: (await import('./catalog/catalog-page.tsx')).CatalogPage }))
 const StartPage = lazy(async () => ({ default: (await import('../start/start-page.tsx')).StartPage }))
 const TourPage = lazy(async () => ({ default: (await import('../start/tour-page.tsx')).TourPage }))
+const ModelPage = lazy(async () => ({ default: (await import('./models/model-page.tsx')).ModelPage }))
 const QueryPage = lazy(async () => ({ default: (await import('./queries/query-page.tsx')).QueryPage }))
 
 /** Pages that have no pages of their own under them. */
@@ -41,6 +43,13 @@ export function BuildPages({ project }: { project: Project }) {
           <ConnectionsSection project={project} />
         </Frame>
       </Route>
+      <Route path="/p/:projectId/build/connections/catalog/:entry?">
+        {({ entry }) => (
+          <Frame project={project}>
+            <CatalogPage key={entry} project={project} chosen={entry} />
+          </Frame>
+        )}
+      </Route>
       <Route path="/p/:projectId/build/connections/:id">
         {({ id }) => (
           <Frame project={project}>
@@ -57,6 +66,15 @@ export function BuildPages({ project }: { project: Project }) {
         {({ table, view }) => (
           <Frame project={project}>
             <TablePage key={table} project={project} table={table} view={view} />
+          </Frame>
+        )}
+      </Route>
+      <Route path="/p/:projectId/build/models/:name?">
+        {({ name }) => (
+          <Frame project={project}>
+            <Suspense fallback={null}>
+              <ModelPage key={name} project={project} name={name ?? null} />
+            </Suspense>
           </Frame>
         )}
       </Route>
@@ -97,7 +115,13 @@ function Frame({ project, children }: { project: Project; children: React.ReactN
   const [, , , , current = ''] = path.split('/')
   return (
     <Shell project={project} wide>
-      <Rail label="Build" sections={buildSections} current={current} to={(section) => paths.build(project.id, section)}>
+      <Rail
+        label="Build"
+        sections={buildSections}
+        // A model is a table among the others.
+        current={current === 'models' ? 'data' : current}
+        to={(section) => paths.build(project.id, section)}
+      >
         <NextStep project={project} section={current} />
         {children}
       </Rail>

@@ -5,11 +5,15 @@ import { CopyMark } from '../../parts/text/copy.tsx'
 import { Heading } from '../../parts/text/heading.tsx'
 import { Loaded } from '../../parts/text/loaded.tsx'
 import { Scroll } from '../../parts/table/scroll.tsx'
+import { atThisAddress } from './at-this-address.ts'
 import classes from './docs.module.css'
 import type { Guide, GuideHeading, GuidePart } from './guide.ts'
 
 /** Each is a file of its own, fetched when it is opened. */
-const files = import.meta.glob<{ guide: Guide }>(['../../../docs/*.md', '!../../../docs/{README,questions-scoring}.md'])
+const files = import.meta.glob<{ guide: Guide }>([
+  '../../../docs/*.md',
+  '!../../../docs/{README,benchmarks,questions-scoring,releasing}.md',
+])
 
 export function GuidePage({ page }: { page: string }) {
   const guide = useQuery({
@@ -18,7 +22,7 @@ export function GuidePage({ page }: { page: string }) {
     queryFn: async () => {
       const load = files[`../../../docs/${page}.md`]
       if (load === undefined) throw new Error('This guide is not in the app.')
-      return (await load()).guide
+      return atThisAddress((await load()).guide)
     },
   })
   return <Loaded query={guide}>{(shown) => <Article guide={shown} />}</Loaded>

@@ -31,7 +31,7 @@ export type OpenApi = {
   components?: { schemas?: Record<string, Schema> }
 }
 
-/** What references of a document lead to. */
+/** The target of a reference in the document. */
 type Named = Pick<OpenApi, 'components'>
 
 export type Field = { name: string; type: string; required: boolean; about: string }
@@ -88,7 +88,7 @@ function schemaOf(content: Content | undefined): Schema | undefined {
   return content === undefined ? undefined : Object.values(content)[0]?.schema
 }
 
-/** What an object has, by name. */
+/** The properties of an object, by name. */
 export function fieldsOf(document: Named, schema: Schema | undefined): Field[] {
   const found = resolve(document, schema)
   if (found === undefined) return []

@@ -71,7 +71,7 @@ function Chapters({ chapters }: { chapters: Chapter[] }) {
   ))
 }
 
-/** What it needs and gives is drawn when it is opened: there are a hundred of them. */
+/** The fields are drawn when an operation is opened: there are a hundred of them. */
 function Entry({ operation: { method, path, summary, description, sends, gets } }: { operation: Operation }) {
   const [open, setOpen] = useState(false)
   return (

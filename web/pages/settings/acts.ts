@@ -2,7 +2,7 @@ import { aRole, asRole } from '../../parts/form/roles.tsx'
 import type { AuditEntry, Member } from '../../client/wire.ts'
 
 type Names = {
-  /** Of a person, by their id. */
+  /** The name of a person, by their id. */
   person: (userId: string) => string
   /** The thing itself by its name, after what it is; another word where the log has no name of it. */
   named: (kind: string, otherwise: string) => string
@@ -59,6 +59,10 @@ const sentences: Record<string, Describe> = {
   'variable.created': ({ details }) => `keeps ${text(details['name'])} for requests to name`,
   'variable.updated': ({ details }) => `changed what ${text(details['name'])} stands for in requests`,
   'variable.deleted': ({ details }) => `deleted ${text(details['name'])}, which requests could name`,
+  'api.created': ({ details }) => `made the API ${text(details['name'])}`,
+  'api.updated': ({ details }) =>
+    `changed ${listed(details['changed']) || 'something'} of the API ${text(details['name'])}`,
+  'api.deleted': ({ details }) => `deleted the API ${text(details['name'])}`,
   'data_object.deleted': ({ details }) =>
     `deleted version ${count(details['version'])} of the table ${text(details['table_name'])}`,
   'query.created': ({ target }) => `made the query ${target}`,
@@ -77,11 +81,11 @@ const sentences: Record<string, Describe> = {
   'release.canary_started': ({ details }) =>
     `gave ${count(details['query_count'])} queries to ${count(details['percent'])} % of the keys in ${text(details['environment'])}`,
   'release.shadow_started': ({ details }) =>
-    `runs ${count(details['query_count'])} queries behind those in ${text(details['environment'])}`,
+    `runs ${count(details['query_count'])} queries alongside those in ${text(details['environment'])}`,
   'release.stepped': ({ details }) =>
     `gave a release to ${count(details['percent'])} % of the keys in ${text(details['environment'])}`,
   'release.rolled_back': ({ details }) =>
-    `took back a release that was tried out in ${text(details['environment'])}: ${text(details['because'])}`,
+    `rolled back a trial release in ${text(details['environment'])}: ${text(details['because'])}`,
   'replay.settings_changed': ({ details }) =>
     details['recording'] === true ? 'has calls recorded for replay' : 'stopped recording calls, and deleted them',
   'definition.applied': () => 'applied a definition of the project',

@@ -13,7 +13,7 @@ import type { Member, Project } from '../../client/wire.ts'
 
 type Choices = z.output<typeof auditChoices>
 
-/** What of the log is looked at, in the address; `search` is the same for the API. */
+/** The filters of the log, in the address; `search` is the same for the API. */
 type AuditView = {
   actor: string | null
   action: string | null
@@ -37,7 +37,7 @@ export function useAuditFilter(): AuditView {
 
 type Props = { project: Project; members: Member[]; view: AuditView }
 
-/** Who, what, to what and when; and the same as a file. */
+/** The filters for actor, act, object and time; and the same as a file. */
 export function AuditFilterBar({ project, members, view }: Props) {
   const { actor, action, target, span, search, choose } = view
   const choices = useQuery({
@@ -120,10 +120,10 @@ function actionsOf(
 ): Array<{ group: string; items: Array<{ value: string; label: string }> }> {
   const byNoun = Map.groupBy(choices?.actions ?? [], (action) => action.split('.')[0] ?? action)
   return [...byNoun].map(([noun, actions]) => ({
-    group: said(noun),
+    group: labelOf(noun),
     items: [
       { value: noun, label: `Everything of ${plainly(noun)}` },
-      ...actions.map((action) => ({ value: action, label: said(action) })),
+      ...actions.map((action) => ({ value: action, label: labelOf(action) })),
     ],
   }))
 }
@@ -133,7 +133,7 @@ function plainly(action: string): string {
   return action.replaceAll(/[._]/g, ' ').replace(/^api /, 'API ')
 }
 
-function said(action: string): string {
+function labelOf(action: string): string {
   const words = plainly(action)
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

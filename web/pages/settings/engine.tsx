@@ -9,7 +9,7 @@ import { keys, useAct } from '../../client/queries.ts'
 import type { EngineMove, MoveEngine, Project } from '../../client/wire.ts'
 
 type Text = EngineMove['queries'][number]
-/** What is chosen of one text that stands against a move. */
+/** The choice for one text that blocks a move. */
 type Choice = { sql?: string; exclude?: boolean; accept?: Array<'unchecked' | 'order'> }
 type Choices = Record<string, Choice>
 
@@ -151,7 +151,7 @@ function Because({ text: { because, differences } }: { text: Text }) {
   )
 }
 
-/** What can be done about a text that stands against the move. */
+/** The remedies for a text that blocks the move. */
 function Remedy({ text, choice, choose }: { text: Text; choice: Choice; choose: (choice: Choice) => void }) {
   const accepts = (word: 'unchecked' | 'order'): boolean => choice.accept?.includes(word) === true
   const accept = (word: 'unchecked' | 'order', on: boolean): void =>

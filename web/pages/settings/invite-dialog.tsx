@@ -46,7 +46,7 @@ export function InviteDialog({ project, opened, onClose }: Props) {
 type Invite = ReturnType<typeof useAct<CreatedInvitation, NewInvitation>>
 
 function InviteForm({ invite, onClose }: { invite: Invite; onClose: () => void }) {
-  const form = useForm<{ role: Role; email: string }>({ initialValues: { role: 'editor', email: '' } })
+  const form = useForm<{ role: Role; email: string }>({ initialValues: { role: 'viewer', email: '' } })
   return (
     <form
       noValidate

@@ -1,4 +1,4 @@
-import { Button, Code, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Code, Group, Stack, TagsInput, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
@@ -34,6 +34,7 @@ export function ProjectSection({ project }: { project: Project }) {
           </Group>
         </Card>
         {owner && <RenameCard project={project} />}
+        {owner && <OriginsCard project={project} />}
         <EngineCard project={project} />
         {owner && <DeleteCard project={project} />}
       </Stack>
@@ -69,6 +70,44 @@ function RenameCard({ project }: { project: Project }) {
             </Button>
           </Group>
           <RefusalNotice error={rename.error} fields={['name']} />
+        </Stack>
+      </form>
+    </Card>
+  )
+}
+
+/** Pages that may read answers of the query endpoints with a browser token. */
+function OriginsCard({ project }: { project: Project }) {
+  const save = useAct(
+    (body: { allowed_origins: string[] }) => call<Project>('PATCH', `/v1/projects/${project.id}`, { body }),
+    { refresh: [keys.projects], say: () => 'The allowed origins are saved.' },
+  )
+  const form = useForm({ initialValues: { allowed_origins: project.allowed_origins } })
+  return (
+    <Card title="Allowed origins" about="Web pages of these origins may read answers (CORS). None unless named.">
+      <form
+        noValidate
+        onSubmit={form.onSubmit((body) =>
+          save.mutate(body, {
+            onSuccess: () => form.resetDirty(),
+            onError: (error) => form.setErrors(fieldErrors(error)),
+          }),
+        )}
+      >
+        <Stack gap="md">
+          <Group gap="sm" align="flex-start">
+            <TagsInput
+              aria-label="Allowed origins"
+              placeholder={form.values.allowed_origins.length === 0 ? 'https://app.example' : ''}
+              flex="1 1 20rem"
+              maxTags={100}
+              {...form.getInputProps('allowed_origins')}
+            />
+            <Button type="submit" variant="default" disabled={!form.isDirty()} loading={save.isPending}>
+              Save
+            </Button>
+          </Group>
+          <RefusalNotice error={save.error} fields={['allowed_origins']} />
         </Stack>
       </form>
     </Card>

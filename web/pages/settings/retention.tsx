@@ -111,9 +111,9 @@ function QuestionsForm({ project, settings }: { project: Project; settings: Ques
   )
 }
 
-/** What the number means for who reads answers. */
+/** The meaning of the number for those who read answers. */
 function sayWrong(least: number): string {
-  return least > 0 ? `Of 100 answers at most ${Math.round((1 - least) * 100)} are wrong.` : 'All that a query answers.'
+  return least > 0 ? `Each is right in at least ${Math.round(least * 100)} of 100 cases.` : 'All that a query answers.'
 }
 
 function DataCard({ project }: { project: Project }) {

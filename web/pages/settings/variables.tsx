@@ -28,7 +28,7 @@ import { keys, useAct, useEnvironments, useVariables } from '../../client/querie
 import { fieldErrors } from '../../client/refusals.ts'
 import type { NewVariable, Project, Variable } from '../../client/wire.ts'
 
-/** What requests of this project name instead of holding it. */
+/** Values that requests of this project name instead of holding them. */
 export function VariablesSection({ project }: { project: Project }) {
   const variables = useVariables(project.id)
   const [adding, setAdding] = useState(false)

@@ -75,9 +75,9 @@ const listeners = new Set<() => void>()
 export function useHidden(project: Project): { isHidden: boolean; hide: (hidden: boolean) => void } {
   const key = `sluice-start-hidden ${useUser().id} ${project.id}`
   const isHidden = useSyncExternalStore(
-    (heard) => {
-      listeners.add(heard)
-      return () => void listeners.delete(heard)
+    (listener) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
     },
     () => localStorage.getItem(key) !== null,
   )
@@ -86,7 +86,7 @@ export function useHidden(project: Project): { isHidden: boolean; hide: (hidden:
     hide(hidden) {
       if (hidden) localStorage.setItem(key, 'yes')
       else localStorage.removeItem(key)
-      for (const heard of listeners) heard()
+      for (const listener of listeners) listener()
     },
   }
 }

@@ -8,7 +8,7 @@ import type { Project } from '../../client/wire.ts'
 import { useChecklist, useHidden } from './checklist.ts'
 import classes from './start.module.css'
 
-/** What is done and what is left until an API of one's own answers. */
+/** The steps done and left until an API of one's own answers. */
 export function StartPage({ project }: { project: Project }) {
   const { steps, isKnown, isDone } = useChecklist(project, true)
   const { isHidden, hide } = useHidden(project)
@@ -17,9 +17,7 @@ export function StartPage({ project }: { project: Project }) {
   return (
     <>
       <Heading title="Getting started" within={project.name}>
-        {isDone
-          ? 'All done: this project answers questions.'
-          : 'From an API to answers. Each step is ticked when this project has it.'}
+        {isDone ? 'All done: this project answers questions.' : 'From an API to answers, in these steps.'}
       </Heading>
       {isKnown && (
         <ol className={classes.steps} aria-label="Steps">
@@ -44,7 +42,7 @@ export function StartPage({ project }: { project: Project }) {
       )}
       {!isDone && (
         <Button variant="default" mt="lg" onClick={() => hide(!isHidden)}>
-          {isHidden ? 'Show the next step in Build' : 'Hide the next step in Build'}
+          {isHidden ? 'Show the next step' : 'Hide'}
         </Button>
       )}
     </>

@@ -6,11 +6,11 @@ import type { DataObject, Datasource, Job, Page, Query } from '../../client/wire
 import { sayCount, sayTime } from '../../text/words.ts'
 import { makeCall, refusalOf, rowsOf, type Outcome } from '../deploy/try/calls.ts'
 import { headersOf, pathOf } from '../deploy/shared/snippet-text.ts'
-import { toldBy } from '../deploy/try/question-result.ts'
+import { resultOf } from '../deploy/try/question-result.ts'
 
 type Row = Record<string, unknown>
 
-/** What came of a step: a sentence, and rows to look at. */
+/** The result of a step: a sentence, and rows to look at. */
 export type StepResult = { words: string; rows: Row[] }
 
 const pollMs = 400
@@ -61,8 +61,8 @@ export async function runDraft(projectId: string, query: Query): Promise<StepRes
   const answer = await call<{ data: Row[]; row_count: number; execution_time_ms: number }>('POST', path, {
     body: { parameters },
   })
-  const said = Object.entries(parameters).map(([slot, value]) => `${slot} = ${String(value)}`)
-  const given = said.length === 0 ? '' : ` with ${said.join(', ')}`
+  const givenSlots = Object.entries(parameters).map(([slot, value]) => `${slot} = ${String(value)}`)
+  const given = givenSlots.length === 0 ? '' : ` with ${givenSlots.join(', ')}`
   return {
     words: `${query.name}${given}: ${sayCount(answer.row_count, 'row')} in ${sayTime(answer.execution_time_ms)}.`,
     rows: answer.data.slice(0, 5),
@@ -110,14 +110,15 @@ export async function askInWords(projectId: string, question: string): Promise<S
     signal: AbortSignal.timeout(mostMs),
   })
   const rows = answeredRows(outcome)
-  const told = toldBy(outcome)
-  if (told === null || told.outcome !== 'answered') throw new Error(told?.message ?? 'The question was not answered.')
-  const values = Object.entries(told.parameters).flatMap(([slot, value]) =>
+  const result = resultOf(outcome)
+  if (result === null || result.outcome !== 'answered')
+    throw new Error(result?.message ?? 'The question was not answered.')
+  const values = Object.entries(result.parameters).flatMap(([slot, value]) =>
     value === null ? [] : [`${slot} = ${String(value as string | number)}`],
   )
-  const sure = told.confidence === null ? '' : `, ${Math.round(told.confidence * 100)} % sure`
+  const sure = result.confidence === null ? '' : `, ${Math.round(result.confidence * 100)} % sure`
   const given = values.length === 0 ? '' : ` with ${values.join(', ')}`
-  return { words: `Understood as ${told.query ?? 'a query'}${given}${sure}.`, rows }
+  return { words: `Understood as ${result.query ?? 'a query'}${given}${sure}.`, rows }
 }
 
 function answeredRows(outcome: Outcome): Row[] {

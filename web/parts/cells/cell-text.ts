@@ -39,7 +39,7 @@ function numberFormat({ name }: GridColumn, some: Array<GridRow | undefined>): (
   })
   return (value) => {
     if (typeof value === 'number') return Number.isFinite(value) ? format.format(value) : String(value)
-    // What a number of JavaScript cannot hold comes as text, and keeps every digit.
+    // A number too large for JavaScript comes as text, and keeps every digit.
     return typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value)
       ? grouped(value, !namesThing(name))
       : sayValue(value)

@@ -1,4 +1,4 @@
-import { csvValue } from '../../csv.ts'
+import { spreadsheetCell, spreadsheetText } from '../../../api/csv.ts'
 import { sayValue } from '../../text/words.ts'
 import type { GridRow } from './model.ts'
 
@@ -23,8 +23,13 @@ export function rangeText(columns: string[], rows: Array<GridRow | undefined>): 
   return rows.map((row) => columns.map((name) => tsvValue(row?.[name])).join('\t')).join('\n')
 }
 
+/** A value as a cell of CSV; null is an empty one. */
+export function csvValue(value: unknown): string {
+  return spreadsheetCell(value === null || value === undefined ? null : sayValue(value))
+}
+
 function tsvValue(value: unknown): string {
-  return sayValue(value).replaceAll(/[\t\r\n]+/g, ' ')
+  return spreadsheetText(sayValue(value).replaceAll(/[\t\r\n]+/g, ' '))
 }
 
 function markdownValue(value: unknown): string {

@@ -6,7 +6,7 @@ import { countColumn } from './profile-rows.ts'
 type Held = {
   columns: GridColumn[]
   rows: Array<GridRow | undefined>
-  /** What they are sorted and filtered by, where that is not what is shown. */
+  /** The values to sort and filter by, where they are not the shown ones. */
   keys?: GridRow[] | undefined
   /** Where another grid is sorted and filtered with this one. */
   shared?: { view: View; onView: (view: View) => void } | undefined

@@ -27,7 +27,7 @@ export type GridSource = {
   onView: (view: View) => void
   /** Told which rows are in sight, for whoever fetches them. */
   onSight?: (first: number, last: number) => void
-  /** What is known of a column; undefined while it is being counted. */
+  /** The profile of a column; undefined while it is being counted. */
   profileOf: (column: string) => ColumnProfile | undefined
   /** How many rows that knowledge is about. */
   profiledRows: number
@@ -36,11 +36,11 @@ export type GridSource = {
   pending: boolean
 }
 
-/** What stands out in a row: cells that differ, or words in place of a row that is not there. */
+/** The marks of a row: cells that differ, or words in place of a row that is not there. */
 export type RowLook = { kind?: string | undefined; says?: string | undefined; marked?: string[] | undefined }
 
 export const fileFormats = ['csv', 'json', 'ndjson', 'parquet', 'arrow'] as const
 export type FileFormat = (typeof fileFormats)[number]
 
-/** What a file of the rows is called, and where the service makes one; without that, of the rows at hand. */
+/** The name of a file of the rows, and where the service makes one; without that, of the rows at hand. */
 export type Download = { name: string; fetch?: ((format: FileFormat) => Promise<Response>) | undefined }

@@ -19,9 +19,9 @@ export function orderRows(rows: GridRow[], columns: GridColumn[], { sort, filter
     found[count] = at
     count += 1
   }
-  const kept = found.subarray(0, count)
+  const matching = found.subarray(0, count)
   const along = columns.find(({ name }) => name === sort?.column)
-  return sort === null || along === undefined ? kept : sorted(kept, rows, along, sort)
+  return sort === null || along === undefined ? matching : sorted(matching, rows, along, sort)
 }
 
 /** Each row as one text: made once for rows that are searched, however often. */
@@ -42,10 +42,10 @@ const textsOf = new WeakMap<GridRow[], string[]>()
 type Key = number | string | null
 
 /** As the service sorts: numbers by size, texts by their letters as they are, what is missing last. */
-function sorted(kept: Uint32Array, rows: GridRow[], column: GridColumn, { descending }: Sort): Uint32Array {
+function sorted(matching: Uint32Array, rows: GridRow[], column: GridColumn, { descending }: Sort): Uint32Array {
   const keys = rows.map((row) => keyOf(row[column.name], column))
   const turn = descending ? -1 : 1
-  return kept.sort((one, other) => {
+  return matching.sort((one, other) => {
     const [first, second] = [keys[one] ?? null, keys[other] ?? null]
     if (first === null || second === null) return first === second ? one - other : first === null ? 1 : -1
     if (first === second) return one - other

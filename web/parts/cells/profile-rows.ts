@@ -9,7 +9,7 @@ const mostBars = 20
 const rowsAtOnce = 10_000
 
 /**
- * What stands in a column of the rows at hand, in the words of the service's own profiles. It stops every few thousand
+ * The profile of a column of the rows at hand, in the words of the service's own profiles. It stops every few thousand
  * rows, for whoever has something else to do between them.
  */
 export function* countColumn(rows: GridRow[], { name, type }: GridColumn): Generator<undefined, ColumnProfile> {

@@ -3,11 +3,11 @@ export type Arranged = { order: string[]; hidden: string[]; widths: Record<strin
 
 export const untouched: Arranged = { order: [], hidden: [], widths: {} }
 
-type Kept = Arranged & { at: number }
+type Stored = Arranged & { at: number }
 
 const prefix = 'sluice-columns '
 /** Beyond this many grids, the one that was arranged the longest ago is forgotten. */
-const mostKept = 100
+const mostStored = 100
 /** A grid that has more is arranged anew each time. */
 const mostChars = 50_000
 
@@ -19,7 +19,7 @@ export function keyOf(userId: string, grid: string): string {
 export function readArranged(key: string | null): Arranged {
   if (key === null) return untouched
   try {
-    const { order, hidden, widths } = JSON.parse(localStorage.getItem(key) ?? 'null') as Kept
+    const { order, hidden, widths } = JSON.parse(localStorage.getItem(key) ?? 'null') as Stored
     return Array.isArray(order) && Array.isArray(hidden) && typeof widths === 'object'
       ? { order, hidden, widths }
       : untouched
@@ -32,7 +32,7 @@ export function readArranged(key: string | null): Arranged {
 export function keepArranged(key: string, arranged: Arranged): void {
   try {
     if (arranged === untouched) return localStorage.removeItem(key)
-    const text = JSON.stringify({ ...arranged, at: Date.now() } satisfies Kept)
+    const text = JSON.stringify({ ...arranged, at: Date.now() } satisfies Stored)
     if (text.length > mostChars) return
     if (localStorage.getItem(key) === null) makeRoom()
     localStorage.setItem(key, text)
@@ -42,14 +42,14 @@ export function keepArranged(key: string, arranged: Arranged): void {
 }
 
 function makeRoom(): void {
-  const kept = Object.keys(localStorage).filter((key) => key.startsWith(prefix))
-  const oldest = kept.toSorted((one, other) => timeOf(one) - timeOf(other))
-  for (const key of oldest.slice(0, Math.max(0, kept.length - mostKept + 1))) localStorage.removeItem(key)
+  const stored = Object.keys(localStorage).filter((key) => key.startsWith(prefix))
+  const oldest = stored.toSorted((one, other) => timeOf(one) - timeOf(other))
+  for (const key of oldest.slice(0, Math.max(0, stored.length - mostStored + 1))) localStorage.removeItem(key)
 }
 
 function timeOf(key: string): number {
   try {
-    return (JSON.parse(localStorage.getItem(key) ?? '') as Kept).at
+    return (JSON.parse(localStorage.getItem(key) ?? '') as Stored).at
   } catch {
     return 0
   }

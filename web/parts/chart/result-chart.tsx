@@ -14,8 +14,10 @@ type Props = {
   /** As it was set; null: as the columns and rows suggest. */
   chart: Chart | null
   onChange: (chart: Chart | null) => void
-  /** What becomes of what is set here. */
+  /** Says where the settings made here go. */
   kept: string
+  /** The question that the result answers: its measure is drawn. */
+  question?: string | undefined
 }
 
 const types: Array<{ value: Chart['type']; label: string }> = [
@@ -27,9 +29,9 @@ const types: Array<{ value: Chart['type']; label: string }> = [
 ]
 
 /** A result as a chart: the one that fits, or the one that was set. The rows beside it say the same. */
-export function ResultChart({ columns, rows, chart: set, onChange, kept }: Props) {
+export function ResultChart({ columns, rows, chart: set, onChange, kept, question }: Props) {
   const known = useMemo(() => columns.map(chartColumn), [columns])
-  const shown = useMemo(() => chartFor(set, known, rows), [set, known, rows])
+  const shown = useMemo(() => chartFor(set, known, rows, question), [set, known, rows, question])
   const layout = useMemo(() => (shown === null ? null : layOut(shown, rows)), [shown, rows])
   const first = columns[0]?.name ?? ''
   const chart: Chart = shown ?? { type: 'bar', x: first, y: [], series: null, stacked: false }

@@ -2,7 +2,7 @@ import classes from './sparkline.module.css'
 
 const width = 56
 const height = 20
-/** What is known and nothing is still seen. */
+/** The least height of a bar: a known zero is seen, too. */
 const least = 1
 
 /** A row of small bars beside its figure, which says the same in words. Where nothing is known no bar stands. */

@@ -7,7 +7,7 @@ const steps = [1, 5, 10, 15, 30, 60, 120, 180, 240, 360, 720, dayMinutes, 2 * da
 export type TimeAxis = {
   /** Those of the times that get a mark. */
   ticks: string[]
-  /** What stands at a mark: the hour, and the day where one begins. */
+  /** The label at a mark: the hour, and the day where one begins. */
   label: (time: string) => string
 }
 
@@ -20,7 +20,7 @@ export function timeAxis(times: string[], mostTicks: number): TimeAxis {
   const stepMinutes = steps.find((step) => spanMinutes / step <= mostTicks) ?? 30 * dayMinutes
   const ticks = times.filter((time) => isOn(new Date(time), stepMinutes))
   return {
-    // What is shorter than a step may miss every mark.
+    // A span shorter than a step may miss every mark.
     ticks: ticks.length === 0 ? times.slice(0, 1) : ticks,
     label: (time) => {
       const date = new Date(time)

@@ -4,7 +4,7 @@ import { presets, type Span } from './spans.ts'
 
 type Props = {
   span: Span | null
-  /** What stands there when no time is chosen; without it one always is. */
+  /** The text when no time is chosen; without it one always is. */
   always?: string
   onChange: (changes: { hours: string; from: string; to: string }) => void
 }

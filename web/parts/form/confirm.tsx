@@ -8,7 +8,7 @@ type Props = {
   onClose: () => void
   /** The act and the thing: `Revoke deploy-bot`. */
   title: string
-  /** What follows from it. */
+  /** The consequences. */
   children: ReactNode
   /** The verb on the button. */
   verb: string

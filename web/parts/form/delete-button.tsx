@@ -5,10 +5,10 @@ import { Confirm } from './confirm.tsx'
 
 type Props = {
   name: string
-  /** What is to be typed first. */
+  /** The text to type first. */
   typed: string
   act: UseMutationResult<unknown, Error, void>
-  /** What goes with it. */
+  /** The things deleted with it. */
   children: ReactNode
 }
 

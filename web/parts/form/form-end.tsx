@@ -10,7 +10,7 @@ type Props = {
   danger?: boolean
   disabled?: boolean
   onClose: () => void
-  /** What leaving is called, where it is not cancelling. */
+  /** The name of the button that leaves, where it is not cancelling. */
   leave?: string
 }
 

@@ -1,9 +1,9 @@
-/** How long a credential is good, in days. */
+/** Days after which a credential expires. */
 export const lifetimes = [
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
-  { value: '365', label: 'One year' },
-  { value: '', label: 'No end' },
+  { value: '30', label: 'In 30 days' },
+  { value: '90', label: 'In 90 days' },
+  { value: '365', label: 'In a year' },
+  { value: '', label: 'Never' },
 ]
 
 export function endAfter(lifetimeDays: number): string {

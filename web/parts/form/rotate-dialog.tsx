@@ -11,13 +11,13 @@ type Props = {
   name: string
   /** The verb on the button, where the name is too long for it. */
   verb?: string
-  /** What makes the new one. */
+  /** Makes the new one. */
   path: string
   refresh: QueryKey[]
-  /** What the secret is called. */
+  /** The name of the secret. */
   label: string
   children: string
-  /** What follows for the old one, at once and after some time. */
+  /** The consequences for the old one, at once and after some time. */
   ended: string
   grace: (time: string) => string
   opened: boolean

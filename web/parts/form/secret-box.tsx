@@ -13,7 +13,7 @@ export function SecretBox({
 }: {
   label: string
   secret: string
-  /** What it is good for, and for how long. */
+  /** The purpose of the secret, and for how long it is valid. */
   children: ReactNode
   onStored: () => void
 }) {

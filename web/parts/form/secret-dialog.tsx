@@ -5,13 +5,13 @@ import { SecretBox } from './secret-box.tsx'
 type Props = {
   opened: boolean
   onClose: () => void
-  /** Of the form, and of the secret that comes of it. */
+  /** Titles of the form, and of the secret that comes of it. */
   title: string
   secretTitle?: string
   size?: string
   /** Undefined until the form has brought one. */
   secret: string | undefined
-  /** What the secret is called, and what to do with it. */
+  /** The name of the secret, and what to do with it. */
   label: string
   about: ReactNode
   /** Where more than one is shown, the next one. */

@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core'
 import { sayCount, sayNumber } from '../../text/words.ts'
 import classes from './column-figures.module.css'
+import { kindOf } from '../cells/cell-text.ts'
 import type { ColumnProfile } from '../cells/model.ts'
 
 /** How a column is spread, its commonest values, its ends, and how much of it is missing. */
@@ -26,12 +27,18 @@ function isDay(type: string): boolean {
   return /^(DATE|TIMESTAMP)/.test(type)
 }
 
+/** No values are listed: there are none, or they are of a kind that is not counted. */
+function sayWhyNone({ type, distinct_count: different }: ColumnProfile): string {
+  if (different === 0) return 'No values.'
+  return kindOf(type) === 'object' ? 'Lists and objects are not counted.' : 'The values are too long to be listed.'
+}
+
 function Spread({ column, rowCount }: { column: ColumnProfile; rowCount: number }) {
   if (column.histogram.length > 1) return <Histogram column={column} />
   const most = column.top_values[0]?.count ?? 1
   const telling = column.top_values.slice(0, 5)
   if (telling.length === 0) {
-    return <Text c="dimmed">{column.distinct_count === 0 ? 'No values.' : 'Lists and objects are not counted.'}</Text>
+    return <Text c="dimmed">{sayWhyNone(column)}</Text>
   }
   // Where every value is its own, bars say nothing.
   if (most === 1) {

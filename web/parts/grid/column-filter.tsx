@@ -29,7 +29,7 @@ export function sayFilter({ column, test, value = '' }: Filter, type: string): s
   return `${column} ${testWords[test]}${test === 'empty' || test === 'present' ? '' : ` ${shown}`}`
 }
 
-/** What must be in a column for its row to be shown. */
+/** The condition on a column for its row to be shown. */
 export function ColumnFilter({ column, onAdd }: { column: GridColumn; onAdd: (filter: Filter) => void }) {
   const kind = kindOf(column.type)
   const tests = testsOf[kind]

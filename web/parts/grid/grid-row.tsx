@@ -2,7 +2,7 @@
 import { ActionIcon } from '@mantine/core'
 import { Maximize2 } from 'lucide-react'
 import type { MouseEvent, PointerEvent } from 'react'
-import { sayNumber, sayValue } from '../../text/words.ts'
+import { sayBeginning, sayNumber } from '../../text/words.ts'
 import { isNothing } from '../cells/cell-text.ts'
 import classes from './grid.module.css'
 import type { GridRow, RowLook } from '../cells/model.ts'
@@ -52,8 +52,9 @@ function Cell({ grid, at, column, row, look }: Props & { column: number }) {
   const format = grid.formats.get(name)
   const expand = (): void => grid.setExpanded({ row: at, column })
   const value = row?.[name]
-  const text = format?.say(value) ?? ''
-  const exact = sayValue(value)
+  const exact = sayBeginning(value)
+  const isLong = typeof value === 'object' || exact.length > 200
+  const text = isLong ? exact : (format?.say(value) ?? '')
   const isActive = active.at?.row === at && active.at.column === column
   const { range } = active
   const isPicked =

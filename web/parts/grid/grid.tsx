@@ -11,7 +11,7 @@ import classes from './grid.module.css'
 import { HeaderCell, resizeByKey } from './header-cell.tsx'
 import type { Download, GridColumn, GridRow, GridSource, RowLook } from '../cells/model.ts'
 import { Toolbar } from './toolbar.tsx'
-import type { Place } from './use-active-cell.ts'
+import type { CellPosition } from './use-active-cell.ts'
 import { headHeight, useGrid, type GridState } from './use-grid.ts'
 
 type Props = {
@@ -19,18 +19,18 @@ type Props = {
   columns: GridColumn[]
   source: GridSource
   /** Under which its columns stay as they were arranged: what they are of, in words of the address. */
-  keptAs?: string | undefined
+  storageKey?: string | undefined
   download?: Download | undefined
   /** By the number of the row. */
   lookOf?: ((number: number) => RowLook | undefined) | undefined
 }
 
 /** Rows of any number, of which those in sight are drawn: to look through, to take apart and to take away. */
-export function Grid({ label, columns, source, keptAs, download, lookOf }: Props) {
+export function Grid({ label, columns, source, storageKey, download, lookOf }: Props) {
   const place = useRef<HTMLDivElement>(null)
   const { ref: measured, width: room } = useElementSize()
   const scroller = useMergedRef(place, measured)
-  const grid = useGrid({ given: columns, keptAs, source, place, room })
+  const grid = useGrid({ given: columns, storageKey, source, place, room })
   const names = grid.columns.shown.map(({ name }) => name)
   const { expanded } = grid
   const row = expanded === null ? undefined : source.rowAt(expanded.row)
@@ -143,7 +143,7 @@ function GridBody({ grid, source, lookOf }: Parts & Pick<Props, 'lookOf'>) {
   )
 }
 
-function cellId(id: string, { row, column }: Place): string {
+function cellId(id: string, { row, column }: CellPosition): string {
   return `${id}-${row}-${column}`
 }
 
@@ -167,7 +167,7 @@ function onKey(event: KeyboardEvent, { active, columns, widths }: GridState, sou
 }
 
 function onCopy(event: ClipboardEvent, { active: { range }, columns }: GridState, source: GridSource): void {
-  // What was marked with the mouse is copied as anywhere else.
+  // Text marked with the mouse is copied as anywhere else.
   if (range === null || (getSelection()?.toString() ?? '') !== '' || event.target !== event.currentTarget) return
   event.preventDefault()
   const names = columns.shown.slice(range.left, range.right + 1).map(({ name }) => name)

@@ -110,7 +110,7 @@ function sayShort(
   const kind = kindOf(type)
   const isRange = kind === 'number' || kind === 'date' || kind === 'time'
   if (isRange && min !== null && max !== null) {
-    // Of a time the day is enough at a glance.
+    // A time is shortened to its day at a glance.
     const say = kind === 'number' ? shorten : (text: string): string => text.slice(0, 10)
     return `, ${say(min)} to ${say(max)}${missing}`
   }

@@ -8,13 +8,15 @@ export type HeldGridProps = {
   rows: Array<GridRow | undefined>
   keys?: GridRow[] | undefined
   shared?: { view: View; onView: (view: View) => void } | undefined
-  keptAs?: string | undefined
+  storageKey?: string | undefined
   download?: Download | undefined
   lookOf?: ((number: number) => RowLook | undefined) | undefined
 }
 
 /** The grid of rows that are at hand. */
-export function HeldGrid({ label, columns, rows, keys, shared, keptAs, download, lookOf }: HeldGridProps) {
+export function HeldGrid({ label, columns, rows, keys, shared, storageKey, download, lookOf }: HeldGridProps) {
   const source = useHeldRows({ columns, rows, keys, shared })
-  return <Grid label={label} columns={columns} source={source} keptAs={keptAs} download={download} lookOf={lookOf} />
+  return (
+    <Grid label={label} columns={columns} source={source} storageKey={storageKey} download={download} lookOf={lookOf} />
+  )
 }

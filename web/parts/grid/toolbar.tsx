@@ -43,10 +43,10 @@ const formatWords: Record<FileFormat, string> = {
   parquet: 'Parquet',
   arrow: 'Arrow',
 }
-/** What the browser itself can write. */
+/** Formats that the browser itself can write. */
 const ownFormats: FileFormat[] = ['csv', 'json', 'ndjson']
 
-/** What can be done with the rows as a whole. */
+/** The acts on the rows as a whole. */
 export function Toolbar({ label, source, columns, download, onCopy, onDownload }: Props) {
   const { view, onView, count, total } = source
   const isPart = count !== total

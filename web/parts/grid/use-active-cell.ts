@@ -1,13 +1,13 @@
 import { useState, type KeyboardEvent } from 'react'
 
 /** A place in the grid; row -1 is the header. */
-export type Place = { row: number; column: number }
+export type CellPosition = { row: number; column: number }
 
 export type ActiveCell = {
-  at: Place | null
+  at: CellPosition | null
   /** From the cell where a selection began to the active one, both included. */
   range: { top: number; bottom: number; left: number; right: number } | null
-  goTo: (place: Place, extend?: boolean) => void
+  goTo: (place: CellPosition, extend?: boolean) => void
   onKey: (event: KeyboardEvent) => void
 }
 
@@ -16,29 +16,29 @@ type Options = {
   columns: number
   /** How many rows a page is. */
   pageRows: number
-  onMove: (place: Place) => void
+  onMove: (place: CellPosition) => void
   /** Enter, on a cell or on the header. */
-  onEnter: (place: Place) => void
+  onEnter: (place: CellPosition) => void
 }
 
 const headerRow = -1
 
 /** Where the keyboard is. The focus stays with the grid, so that it survives rows that scroll out of sight. */
 export function useActiveCell({ rows, columns, pageRows, onMove, onEnter }: Options): ActiveCell {
-  const [at, setAt] = useState<Place | null>(null)
-  const [anchor, setAnchor] = useState<Place | null>(null)
-  const within = (place: Place): Place => ({
+  const [at, setAt] = useState<CellPosition | null>(null)
+  const [anchor, setAnchor] = useState<CellPosition | null>(null)
+  const within = (place: CellPosition): CellPosition => ({
     row: Math.min(rows - 1, Math.max(headerRow, place.row)),
     column: Math.min(columns - 1, Math.max(0, place.column)),
   })
-  const goTo = (place: Place, extend = false): void => {
+  const goTo = (place: CellPosition, extend = false): void => {
     const next = within(place)
     setAnchor(extend && at !== null && at.row !== headerRow && next.row !== headerRow ? (anchor ?? at) : null)
     setAt(next)
     onMove(next)
   }
   const onKey = (event: KeyboardEvent): void => {
-    // What is typed in a field within is the field's.
+    // Keys typed in a field within belong to the field.
     if (event.defaultPrevented || event.altKey || event.target !== event.currentTarget) return
     const from = at ?? { row: headerRow, column: 0 }
     if (event.key === 'Enter') {
@@ -56,10 +56,10 @@ export function useActiveCell({ rows, columns, pageRows, onMove, onEnter }: Opti
 }
 
 function nextPlace(
-  { row, column }: Place,
+  { row, column }: CellPosition,
   { key, ctrlKey, metaKey }: KeyboardEvent,
   { rows, columns, pageRows }: Pick<Options, 'rows' | 'columns' | 'pageRows'>,
-): Place | null {
+): CellPosition | null {
   const far = ctrlKey || metaKey
   if (key === 'ArrowDown') return { row: far ? rows - 1 : row + 1, column }
   if (key === 'ArrowUp') return { row: far ? 0 : row - 1, column }
@@ -72,7 +72,7 @@ function nextPlace(
   return null
 }
 
-function rangeOf(at: Place, anchor: Place | null): ActiveCell['range'] {
+function rangeOf(at: CellPosition, anchor: CellPosition | null): ActiveCell['range'] {
   if (at.row === headerRow) return null
   const from = anchor ?? at
   return {

@@ -24,18 +24,18 @@ export const leastWidth = 56
 const mostWidth = 1200
 
 /**
- * Which columns are shown, in which order and how wide, as it was left under `keptAs` in this browser. Columns that come
+ * Which columns are shown, in which order and how wide, as it was left under `storageKey` in this browser. Columns that come
  * later stand where they came.
  */
-export function useColumns(columns: GridColumn[], keptAs: string | undefined): GridColumns {
-  const [arranged, arrange] = useArranged(keptAs)
+export function useColumns(columns: GridColumn[], storageKey: string | undefined): GridColumns {
+  const [arranged, arrange] = useArranged(storageKey)
   const placeOf = ({ name }: GridColumn): number => {
     const at = arranged.order.indexOf(name)
     return at === -1 ? columns.findIndex((each) => each.name === name) : at
   }
   const ordered =
     arranged.order.length === 0 ? columns : columns.toSorted((one, other) => placeOf(one) - placeOf(other))
-  // What was hidden of other rows must not leave nothing of these.
+  // A column hidden for other rows must not leave nothing of these.
   const isAnyShown = columns.some(({ name }) => !arranged.hidden.includes(name))
   const hidden = new Set(isAnyShown ? arranged.hidden : [])
   const shown = ordered.filter(({ name }) => !hidden.has(name))
@@ -73,10 +73,10 @@ export function useColumns(columns: GridColumn[], keptAs: string | undefined): G
 
 type Change = (change: Arranged | ((before: Arranged) => Arranged)) => void
 
-function useArranged(keptAs: string | undefined): [Arranged, Change] {
+function useArranged(storageKey: string | undefined): [Arranged, Change] {
   // A shared reference is read by those who are nobody here.
   const { data: user } = useSession()
-  const key = keptAs === undefined ? null : keyOf(user?.id ?? 'guest', keptAs)
+  const key = storageKey === undefined ? null : keyOf(user?.id ?? 'guest', storageKey)
   const [state, setState] = useState(() => ({ key, arranged: readArranged(key) }))
   // The grid of an answer may show that of another query next.
   const current = state.key === key ? state : { key, arranged: readArranged(key) }
@@ -100,7 +100,7 @@ function usualWidth({ name, type }: GridColumn): number {
   return Math.max(least, usual)
 }
 
-/** What room is left goes to the columns in equal parts; nobody who set a width gets another one. */
+/** The remaining room goes to the columns in equal parts; a width that was set is not changed. */
 export function fillWidths(widths: number[], room: number): number[] {
   const left = room - widths.reduce((sum, width) => sum + width, 0)
   if (left <= 0 || widths.length === 0) return widths

@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent, useId, useMemo, useState, type RefObject } f
 import { sayNumber } from '../../text/words.ts'
 import { formatOf } from '../cells/cell-text.ts'
 import type { GridColumn, GridSource } from '../cells/model.ts'
-import { useActiveCell, type Place } from './use-active-cell.ts'
+import { useActiveCell, type CellPosition } from './use-active-cell.ts'
 import { fillWidths, useColumns } from './use-columns.ts'
 
 export const rowHeight = 32
@@ -16,23 +16,23 @@ export type GridState = ReturnType<typeof useGrid>
 
 type Seen = {
   given: GridColumn[]
-  keptAs: string | undefined
+  storageKey: string | undefined
   source: GridSource
-  /** What scrolls, and how wide it is. */
+  /** The element that scrolls, and how wide it is. */
   place: RefObject<HTMLDivElement | null>
   room: number
 }
 
-/** What of a grid is in sight, where the keyboard is, and what is open. */
-export function useGrid({ given, keptAs, source, place, room }: Seen) {
-  const columns = useColumns(given, keptAs)
+/** The visible part of a grid, where the keyboard is, and what is open. */
+export function useGrid({ given, storageKey, source, place, room }: Seen) {
+  const columns = useColumns(given, storageKey)
   const { shown } = columns
   // As wide as the number of the last row.
   const indexWidth = Math.max(48, sayNumber(source.total).length * 8 + 24)
   const widths = fillWidths(shown.map(columns.widthOf), room - indexWidth)
   const { rows, across } = useSight({ place, source, widths, indexWidth })
   const [menu, setMenu] = useState<string | null>(null)
-  const [expanded, setExpanded] = useState<Place | null>(null)
+  const [expanded, setExpanded] = useState<CellPosition | null>(null)
   const items = rows.getVirtualItems()
   const active = useActiveCell({
     rows: source.count,
@@ -104,8 +104,8 @@ function useSight({ place, source, widths, indexWidth }: Sight) {
   const items = rows.getVirtualItems()
   const first = items[0]?.index ?? 0
   const last = items.at(-1)?.index ?? 0
-  const tell = useEffectEvent(() => source.onSight?.(first, last))
-  useEffect(() => tell(), [first, last, source.count])
+  const report = useEffectEvent(() => source.onSight?.(first, last))
+  useEffect(() => report(), [first, last, source.count])
   return { rows, across }
 }
 

@@ -19,7 +19,7 @@ export function AlertBell({ project }: { project: Project }) {
     queryFn: ({ signal }) => callAll<Alert>(`/v1/projects/${project.id}/alerts`, signal, true),
     retry: false,
   })
-  // What is silenced is known already.
+  // A silenced alert is known already.
   const firing = (alerts.data ?? []).filter(
     ({ state, enabled, silenced }) => state === 'firing' && enabled && silenced === null,
   )

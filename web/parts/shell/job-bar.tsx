@@ -8,7 +8,7 @@ import type { Job, Project } from '../../client/wire.ts'
 import classes from './job-bar.module.css'
 import { RefusalNotice } from '../text/refusal.tsx'
 
-/** What the server is doing for the project, under the header; away when there is nothing. */
+/** The running jobs of the project, under the header; away when there are none. */
 export function JobBar({ project }: { project: Project }) {
   const jobs = useRunningJobs(project.id)
   // Each tab has a frame of its own: what was opened in one is open in the next.

@@ -133,7 +133,7 @@ function pagesOf(project: Project, navigate: (to: string) => void): SpotlightAct
   }))
 }
 
-/** What the project holds, by name. */
+/** The things of the project, by name. */
 function useThings(project: Project | undefined, used: boolean): Jumps {
   const [, navigate] = useLocation()
   const enabled = used && project !== undefined

@@ -19,7 +19,7 @@ export function RenewalDialog() {
   const goOn = (user: User): void => {
     client.setQueryData(keys.session, user)
     const same = before === undefined || before === null || before.id === user.id
-    // What one person began is not finished in the name of another.
+    // An edit of one person is not finished in the name of another.
     renewal.settle(same)
     if (!same) {
       navigate(paths.home)

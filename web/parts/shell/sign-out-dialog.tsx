@@ -22,7 +22,7 @@ export function SignOutDialog() {
             loading={signOut.isPending}
             onClick={() => signOut.mutate(undefined, { onSuccess: stay })}
           >
-            Sign out all the same
+            Sign out anyway
           </Button>
           <Button component={Link} href={paths.account} onClick={stay} data-autofocus>
             Set a password

@@ -5,7 +5,7 @@ const step = 100
 
 type Props<Item> = {
   items: Item[]
-  /** What they are called, many of them. */
+  /** The noun for many of them. */
   what: string
   children: (shown: Item[]) => ReactNode
 }

@@ -8,7 +8,7 @@ type Props = {
   children: ReactNode
 }
 
-/** What may be larger than its place. It takes the keyboard, or those without a mouse would not see all of it. */
+/** A region that may be larger than its place. It takes the keyboard, or those without a mouse would not see all of it. */
 export function Scroll({ label, look, children }: Props) {
   return (
     <Box component="section" className={classes[look] ?? ''} aria-label={label} tabIndex={0}>

@@ -10,7 +10,7 @@ export type SortColumn<Item> = {
   name: string
   label: string
   cell: (item: Item) => ReactNode
-  /** What rows are put in order by; without it the column has no order. What is unknown comes last. */
+  /** The value to sort rows by; without it the column has no order. Unknown values come last. */
   by?: (item: Item) => number | string | null
   /** Numbers stand under one another. */
   figure?: boolean
@@ -26,7 +26,7 @@ type Props<Item> = {
   columns: Array<SortColumn<Item>>
   items: Item[]
   keyOf: (item: Item) => string
-  /** What they are called, many of them. */
+  /** The noun for many of them. */
   what: string
   order: Order
   onOrder: (order: Order) => void

@@ -1,6 +1,6 @@
 import { useLocation, useSearch } from 'wouter'
 
-/** What a page shows stands in its address, so that a link shows what its sender saw. */
+/** The state of a page is in its address, so that a link shows what its sender saw. */
 export type Address = {
   asked: URLSearchParams
   /** Changes some of it; an empty text takes a name out. `keep` makes a step that the browser goes back over. */

@@ -9,7 +9,7 @@ export function Heading({
   action,
 }: {
   title: string
-  /** What the page belongs to, for the window's title. */
+  /** The thing that the page belongs to, for the window's title. */
   within?: string
   children?: ReactNode
   action?: ReactNode

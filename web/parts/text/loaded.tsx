@@ -6,7 +6,7 @@ const lines = <Lines />
 
 type Asked<Data> = { data: Data | undefined; error: Error | null; refetch: () => unknown }
 
-/** What was asked for once it is there, before that nothing or a skeleton, and the reason when it does not come. */
+/** The content once it has come, before that nothing or a skeleton, and the reason when it does not come. */
 export function Loaded<Data>({
   query,
   waiting = lines,

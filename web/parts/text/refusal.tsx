@@ -15,14 +15,15 @@ type Props = {
 
 const none: readonly string[] = []
 
-/** What went wrong, why and what to do next, with the id under which the server's log has it. */
+/** The error, its reason and the next step, with the id under which the server's log has it. */
 export function RefusalNotice({ error, fields = none, onRetry }: Props) {
   if (error === null) return null
   const { what, next } = explain(error)
   const details = unplacedDetails(error, fields)
   const requestId = isRefusal(error) ? error.envelope.request_id : ''
   const code = isRefusal(error) ? error.envelope.error : null
-  if (details !== null && details.length === 0) return <BesideFields requestId={requestId} />
+  // Every word of it stands beside its field already.
+  if (details !== null && details.length === 0) return null
   return (
     <Alert role="alert" className={classes.notice ?? ''} icon={<CircleAlert size={18} aria-hidden />} variant="default">
       <Stack gap={6} align="flex-start">
@@ -47,18 +48,6 @@ export function RefusalNotice({ error, fields = none, onRetry }: Props) {
         </Group>
       </Stack>
     </Alert>
-  )
-}
-
-/** Every word of it stands beside its field already: only the id is left to say. */
-function BesideFields({ requestId }: { requestId: string }) {
-  return (
-    <Group component="output" gap={8} className={classes.request ?? ''}>
-      <Text size="xs" c="dimmed">
-        Refused: see what is marked above.
-      </Text>
-      <RequestId id={requestId} />
-    </Group>
   )
 }
 

@@ -1,17 +1,18 @@
 import { UnstyledButton } from '@mantine/core'
 import { ChevronRight } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
+import { sayBeginning } from '../../text/words.ts'
 import classes from './value-tree.module.css'
 
 export type Step = string | number
 
 type Shared = {
-  /** What a value is, where a text may hold another one. */
+  /** The type of a value, where a text may hold another one. */
   read: (value: unknown) => unknown
   /** The name and the rest of the line of what can be opened. */
   renderBranch: (branch: { label: Step | null; name: string; summary: string; steps: Step[] }) => ReactNode
   isChosen: (steps: Step[]) => boolean
-  /** What the value as a whole is called. */
+  /** The name of the value as a whole. */
   whole: string
 }
 
@@ -43,7 +44,7 @@ function Node({ label, value: given, steps, open: opened = false, shared }: Node
       <li className={classes.leaf}>
         {label !== null && <span className={classes.key}>{name}</span>}
         <span className={classes.value} data-kind={value === null ? 'null' : typeof value}>
-          {typeof value === 'string' ? JSON.stringify(value) : String(value)}
+          {typeof value === 'string' ? JSON.stringify(sayBeginning(value)) : String(value)}
         </span>
       </li>
     )

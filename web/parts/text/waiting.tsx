@@ -1,6 +1,6 @@
 import { Loader, VisuallyHidden } from '@mantine/core'
 
-/** That something is on its way: a sign for those who see it, words for those who hear the page. */
+/** A sign that something is on its way, with words for those who hear the page. */
 export function Waiting({ size, says }: { size: number | string; says: string }) {
   return (
     <>

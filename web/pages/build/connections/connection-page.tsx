@@ -1,5 +1,6 @@
 import { useState } from 'react'
-import { useSearch } from 'wouter'
+import { Redirect, useSearch } from 'wouter'
+import { paths } from '../../../browser/paths.ts'
 import { Loaded } from '../../../parts/text/loaded.tsx'
 import type { Project } from '../../../client/wire.ts'
 import { useDatasource } from '../shared/asked.ts'
@@ -23,6 +24,7 @@ export function ConnectionPage({ project, id }: { project: Project; id: string }
   }
   const known = asked.data ?? (made?.id === id ? made : undefined)
   if (known === undefined) return <Loaded query={asked}>{() => null}</Loaded>
+  if (known.kind === 'model') return <Redirect to={paths.model(project.id, known.table_name)} replace />
   if (known.kind === 'file') {
     const key = made?.id === id ? 'new' : id
     return <FileScreen key={key} project={project} source={known} onMade={setMade} />

@@ -6,6 +6,7 @@ import { Heading } from '../../../parts/text/heading.tsx'
 import { RefusalNotice } from '../../../parts/text/refusal.tsx'
 import { Ago } from '../../../parts/text/time.tsx'
 import { paths } from '../../../browser/paths.ts'
+import { useApis } from '../../../client/queries.ts'
 import { servedRows } from '../../../client/things.ts'
 import type { Project } from '../../../client/wire.ts'
 import { useObject, useObjectsOf } from '../shared/asked.ts'
@@ -14,6 +15,7 @@ import { DriftWarning } from '../shared/drift.tsx'
 import { HeldNotice } from '../shared/held.tsx'
 import type { Datasource } from '../shared/wire.ts'
 import { SourceStatus } from './connections.tsx'
+import { ApiField } from './fields/api-field.tsx'
 import { ConnectFields } from './fields/connect-fields.tsx'
 import { CurlDialog } from './curl-dialog.tsx'
 import { DeleteConnection } from './delete-connection.tsx'
@@ -58,8 +60,9 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
   }
   const load = (full: boolean): void => acts.refresh.mutate({ full }, { onSuccess: (job) => setJobId(job.id) })
   const refresh = (): void => load(false)
-  // What is stored as it stands here is fetched in the background, whoever looks on.
+  // A connection stored as it stands here is fetched in the background, whoever looks on.
   const isStored = source !== null && source.status !== 'new' && !dirty
+  const api = useApis(project.id).data?.find(({ name }) => name === draft.api)
   const objects = useObjectsOf(project.id, source?.id)
   const served = servedRows(objects.data ?? []).get(source?.id ?? '')
   const fields = (served?.columns ?? []).map(({ name, source_key: key }) => key ?? name)
@@ -111,7 +114,7 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
         onFetch={isStored ? refresh : execute}
       />
       {acts.execute.isPending && (
-        <ProgressLine words={`Calling ${hostOf(draft.url)}…`} percent={100} onCancel={acts.execute.stop} />
+        <ProgressLine words={`Calling ${draft.api ?? hostOf(draft.url)}…`} percent={100} onCancel={acts.execute.stop} />
       )}
       {acts.execute.stopped && (
         <Alert
@@ -145,7 +148,7 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
             <div className={classes.name}>
               <TextInput
                 label="Name"
-                description={source === null ? 'Its table is called after it.' : undefined}
+                description={source === null ? 'Also names the table.' : undefined}
                 autoComplete="off"
                 value={draft.name}
                 disabled={!editor}
@@ -172,9 +175,11 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
                 </>
               )}
             </div>
+            <ApiField project={project} draft={draft} onChange={change} disabled={!editor} />
           </div>
           <RequestPane
             draft={draft}
+            api={api}
             fields={fields}
             onChange={change}
             disabled={!editor}
@@ -188,7 +193,7 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
                 disabled={!editor}
               />
             }
-            connect={<ConnectFields project={project} source={source} save={saveNow} ready={named} />}
+            connect={<ConnectFields project={project} source={source} save={saveNow} ready={named} api={api} />}
           />
         </div>
         <div className={shared.panel}>
@@ -205,6 +210,7 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
                 stopped={acts.test.stopped}
                 draft={draft}
                 onChange={change}
+                onTest={() => acts.test.mutate(draft)}
               />
             </Tabs.Panel>
             {source !== null && (
@@ -220,7 +226,7 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
   )
 }
 
-/** What is called, as far as the address is one. */
+/** The called origin, as far as the address is one. */
 function hostOf(address: string): string {
   return URL.parse(address)?.host ?? address
 }
@@ -253,6 +259,6 @@ function NewestDrift({ project, source }: { project: Project; source: Datasource
   const objects = useObjectsOf(project.id, source.id)
   const newest = servedRows(objects.data ?? []).get(source.id)
   const described = useObject(project.id, newest === undefined || newest.drift === null ? undefined : newest.id)
-  // What waits tells its own story.
+  // A version that waits explains itself.
   return source.held === null ? <DriftWarning projectId={project.id} drift={described.data?.drift ?? null} /> : null
 }

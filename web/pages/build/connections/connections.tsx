@@ -29,8 +29,11 @@ export function ConnectionsSection({ project }: { project: Project }) {
       >
         Upload a file
       </Button>
-      <Button component={Link} href={paths.connection(project.id, 'new')} leftSection={<Plus size={16} aria-hidden />}>
+      <Button component={Link} href={paths.connection(project.id, 'new')} variant="default">
         New connection
+      </Button>
+      <Button component={Link} href={paths.catalog(project.id)} leftSection={<Plus size={16} aria-hidden />}>
+        Connect
       </Button>
     </Group>
   )
@@ -65,7 +68,14 @@ function Line({ project, source, rows }: LineProps) {
   return (
     <tr>
       <td>
-        <Link href={paths.connection(project.id, source.id)} className={shared.name}>
+        <Link
+          href={
+            source.kind === 'model'
+              ? paths.model(project.id, source.table_name)
+              : paths.connection(project.id, source.id)
+          }
+          className={shared.name}
+        >
           {source.name}
         </Link>
         {source.last_error !== null && (
@@ -90,11 +100,20 @@ function Line({ project, source, rows }: LineProps) {
       <td>{source.refreshed_at !== null && <Ago at={source.refreshed_at} />}</td>
       <td>
         <Text component="span" c="dimmed" className={classes.schedule ?? ''}>
-          {source.kind === 'file' ? 'By upload' : saySchedule(source.schedule)}
+          {source.kind === 'file'
+            ? 'By upload'
+            : isAfterTables(source)
+              ? 'After its tables'
+              : saySchedule(source.schedule)}
         </Text>
       </td>
     </tr>
   )
+}
+
+/** A model is built when a table that it reads changes, unless it has a schedule besides. */
+function isAfterTables({ kind, schedule }: Datasource): boolean {
+  return kind === 'model' && schedule === null
 }
 
 export function SourceStatus({ source }: { source: Pick<Datasource, 'status' | 'last_error'> }) {
@@ -148,11 +167,10 @@ function FirstSteps({ project, editor }: { project: Project; editor: boolean }) 
       </ol>
       {editor ? (
         <Group gap="sm">
-          <Button
-            component={Link}
-            href={`${paths.connection(project.id, 'new')}?sample`}
-            leftSection={<Plus size={16} aria-hidden />}
-          >
+          <Button component={Link} href={paths.catalog(project.id)} leftSection={<Plus size={16} aria-hidden />}>
+            Choose from the catalog
+          </Button>
+          <Button component={Link} href={`${paths.connection(project.id, 'new')}?sample`} variant="default">
             Connect the sample API
           </Button>
           <Button component={Link} href={paths.connection(project.id, 'new')} variant="default">

@@ -9,7 +9,7 @@ import classes from './fields/connection.module.css'
 
 type Props = { opened: boolean; onClose: () => void; onTake: (part: Partial<Draft>) => void }
 
-/** What was pasted offers several requests; or one of them is here, as the form takes it. */
+/** The pasted text offers several requests; or one of them is here, as the form takes it. */
 type Read = { operations: DocumentImport['operations'] } | { part: Partial<Draft>; notes: string[] }
 
 /** A curl command, a document of an API, or where such a document is. */
@@ -64,7 +64,7 @@ export function CurlDialog({ opened, onClose, onTake }: Props) {
         <Stack gap="md">
           <Textarea
             aria-label="curl command"
-            description="curl, OpenAPI, a Postman collection or a HAR file, or the address of one"
+            description="curl, OpenAPI or a Postman collection, or the address of one"
             placeholder="curl https://api.example.com/v1/orders -H 'Authorization: Bearer …'"
             autosize
             minRows={5}

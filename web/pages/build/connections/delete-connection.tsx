@@ -1,4 +1,4 @@
-import { Code } from '@mantine/core'
+import { Code, List, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useLocation } from 'wouter'
 import { call } from '../../../client/api.ts'
@@ -7,6 +7,7 @@ import { paths } from '../../../browser/paths.ts'
 import { useAct } from '../../../client/queries.ts'
 import { thingKeys } from '../../../client/things.ts'
 import type { Project } from '../../../client/wire.ts'
+import { useProjectMap } from '../shared/project-map.ts'
 import type { Datasource } from '../shared/wire.ts'
 
 export function DeleteConnection({ project, source }: { project: Project; source: Datasource }) {
@@ -29,6 +30,34 @@ export function DeleteConnection({ project, source }: { project: Project; source
   return (
     <DeleteButton name={source.name} typed={source.table_name} act={remove}>
       The table <Code>{source.table_name}</Code> goes with every version of its data. This cannot be undone.
+      <Readers project={project} table={source.table_name} />
     </DeleteButton>
+  )
+}
+
+/** Queries that would lose the table, those that answer callers first. */
+function Readers({ project, table }: { project: Project; table: string }) {
+  const { data: map } = useProjectMap(project)
+  if (map === undefined) return null
+  const live = map.queries.flatMap(({ name, deployments }) =>
+    deployments.filter(({ reads }) => reads.includes(table)).map(({ environment }) => ({ name, environment })),
+  )
+  const drafts = map.queries.filter(
+    ({ name, reads }) => reads.includes(table) && live.every((each) => each.name !== name),
+  )
+  if (live.length + drafts.length === 0) return <Text mt="sm">No query reads it.</Text>
+  return (
+    <List mt="sm" size="sm" aria-label={`Queries that read ${table}`}>
+      {live.map(({ name, environment }) => (
+        <List.Item key={`${name} ${environment}`}>
+          <Code>{name}</Code> answers in {environment} and reads it
+        </List.Item>
+      ))}
+      {drafts.map(({ name }) => (
+        <List.Item key={name}>
+          <Code>{name}</Code> reads it as a draft
+        </List.Item>
+      ))}
+    </List>
   )
 }

@@ -100,7 +100,7 @@ export function FileScreen({ project, source, onMade }: Props) {
             <Group align="flex-end" gap="sm">
               <TextInput
                 label="Name"
-                description={source === null ? 'Its table is called after it.' : undefined}
+                description={source === null ? 'Also names the table.' : undefined}
                 autoComplete="off"
                 flex="1 1 12rem"
                 value={name}

@@ -6,17 +6,18 @@ import { Row, Rows } from '../../../parts/table/rows.tsx'
 import { Ago } from '../../../parts/text/time.tsx'
 import { paths } from '../../../browser/paths.ts'
 import type { Project } from '../../../client/wire.ts'
-import { useJobsOf, useObjectsOf } from '../shared/asked.ts'
+import { useJobsOf, useObjectsOf, useVersions } from '../shared/asked.ts'
 import { sayDrift } from '../shared/drift.tsx'
 import type { Datasource } from '../shared/wire.ts'
 import { sayCount, saySize } from '../../../text/words.ts'
 
 type Entry = { id: string; at: string; good: boolean; what: string; more: string }
 
-/** What each fetch brought: the versions of the data, and the refreshes that brought none. */
+/** Each fetch with its result: the versions of the data, and the refreshes that brought none. */
 export function History({ project, source }: { project: Project; source: Datasource }) {
   const objects = useObjectsOf(project.id, source.id)
   const jobs = useJobsOf(project.id, source.id)
+  const loads = new Map(useVersions(project.id, source.id).data?.map((each) => [each.version, each]))
   const versions = (objects.data ?? [])
     .filter(({ kind }) => kind === 'response_data')
     .map((object): Entry => ({
@@ -24,7 +25,11 @@ export function History({ project, source }: { project: Project; source: Datasou
       at: object.created_at,
       good: true,
       what: `Version ${object.version}: ${sayCount(object.row_count ?? 0, 'row')}, ${saySize(object.size_bytes)}`,
-      more: [object.truncated ? 'not all of it was fetched' : '', object.drift === null ? '' : sayDrift(object.drift)]
+      more: [
+        object.truncated ? 'not all of it was fetched' : '',
+        object.drift === null ? '' : sayDrift(object.drift),
+        ...(loads.get(object.version)?.warnings ?? []).map(({ message }) => message),
+      ]
         .filter(Boolean)
         .join('; '),
     }))

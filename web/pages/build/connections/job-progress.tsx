@@ -43,7 +43,7 @@ export function JobProgress({ projectId, jobId, onDone, onClose }: Props) {
 
 type Line = { words: string; reached?: string; percent: number; onCancel?: () => void }
 
-/** What goes on, how far it is, and the way to stop it. Only the first is read aloud by itself: the rest changes often. */
+/** The running jobs, how far they are, and how to stop them. Only the first is read aloud by itself: the rest changes often. */
 export function ProgressLine({ words, reached = '', percent, onCancel }: Line) {
   return (
     <div className={classes.progress}>

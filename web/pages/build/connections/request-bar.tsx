@@ -39,7 +39,7 @@ export function RequestBar({ draft, onChange, acts, named, editor, onFetch }: Pr
         aria-label="Address"
         className={classes.url ?? ''}
         classNames={{ input: classes.code ?? '' }}
-        placeholder="https://api.example.com/v1/orders"
+        placeholder={draft.api === undefined ? 'https://api.example.com/v1/orders' : '/orders'}
         spellCheck={false}
         autoComplete="off"
         inputMode="url"

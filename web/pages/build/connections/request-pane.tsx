@@ -1,6 +1,7 @@
 import { Code, Select, Stack, Tabs, Text, Textarea, TextInput, VisuallyHidden } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import { useSearch } from 'wouter'
+import type { Api } from '../../../client/wire.ts'
 import { AuthFields } from './fields/auth-fields.tsx'
 import { methodsWithBody, type Draft } from './fields/draft.ts'
 import { GroupFields, PaginationFields, ScheduleFields } from './fields/fetching-fields.tsx'
@@ -10,11 +11,13 @@ import classes from './fields/connection.module.css'
 
 type Props = { draft: Draft; onChange: (part: Partial<Draft>) => void; disabled: boolean }
 type PaneProps = Props & {
+  /** The API that says what the request leaves out. */
+  api: Api | undefined
   /** Whose variables it means. */
   environment: ReactNode
-  /** What connects it by an authorization code. */
+  /** Connects it by an authorization code. */
   connect: ReactNode
-  /** What makes it a request for each row of another table. */
+  /** Makes it a request for each row of another table. */
   forEach: ReactNode
   /** Keys of the answer that are known from the data. */
   fields: string[]
@@ -37,9 +40,15 @@ const parts = [
 ]
 
 /** Everything about the request but its method and address. */
-export function RequestPane({ draft, fields: known, onChange, disabled, environment, connect, forEach }: PaneProps) {
-  const asked = new URLSearchParams(useSearch()).get('part')
-  const [part, setPart] = useState<string | null>(parts.some(({ value }) => value === asked) ? asked : 'params')
+export function RequestPane(props: PaneProps) {
+  const { draft, fields: known, onChange, disabled, api, environment, connect, forEach } = props
+  const search = useSearch()
+  const asked = new URLSearchParams(search).get('part')
+  // An address that asks for a part again goes before what was picked since.
+  const [picked, setPicked] = useState<{ part: string | null; search: string } | null>(null)
+  const first = parts.some(({ value }) => value === asked) ? asked : 'params'
+  const part = picked?.search === search ? picked.part : first
+  const setPart = (value: string | null) => setPicked({ part: value, search })
   const fields = { draft, onChange, disabled }
   return (
     <Tabs value={part} onChange={setPart} keepMounted={false}>
@@ -79,7 +88,7 @@ export function RequestPane({ draft, fields: known, onChange, disabled, environm
           />
         </Tabs.Panel>
         <Tabs.Panel value="auth">
-          <AuthFields {...fields} connect={connect} />
+          <AuthFields {...fields} api={api} connect={connect} />
         </Tabs.Panel>
         <Tabs.Panel value="body">
           <BodyFields {...fields} />

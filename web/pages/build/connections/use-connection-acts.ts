@@ -15,7 +15,7 @@ type Asked = { project: Project; source: Datasource | null; onMade: (source: Dat
 
 const executeTimeoutMs = 10 * 60_000
 
-/** What can be done with a connection. */
+/** The acts on a connection. */
 export function useConnectionActs({ project, source, onMade }: Asked) {
   const [, navigate] = useLocation()
   const client = useQueryClient()
@@ -55,7 +55,7 @@ export function useConnectionActs({ project, source, onMade }: Asked) {
   const save = useAct(store, { refresh, say: ({ name }) => `${name} is saved.` })
   const execute = useStoppable(async (draft: Draft, signal) => {
     const made = await store(draft)
-    // What sends a body, adds to a table or asks for many rows is loaded in the background, which may take its time.
+    // A connection with a body, an append or many rows is loaded in the background, which may take its time.
     if (bodyOf(draft) !== undefined || draft.load.mode !== 'replace' || draft.forEach !== null) {
       return { made, job: await call<Job>('POST', `${path}/${made.id}/refresh`, { signal }) }
     }

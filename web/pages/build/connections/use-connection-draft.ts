@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { readKept, useKept } from '../../../browser/saved-edits.ts'
+import { readEdit, useSavedEdit } from '../../../browser/saved-edits.ts'
 import { useUser } from '../../../client/queries.ts'
 import type { Project } from '../../../client/wire.ts'
 import type { Datasource } from '../shared/wire.ts'
@@ -13,19 +13,19 @@ export function useConnectionDraft({ project, source, initial }: Asked) {
   const base = textOfDraft(stored)
   const key = `sluice-connection ${useUser().id} ${project.id} ${source?.id ?? 'new'}`
   const [draft, setDraft] = useState<Draft>(() => {
-    // Whoever asks for the sample gets it, whatever was begun before.
-    const kept = source === null && initial !== emptyDraft ? null : (readKept(key, base) as Draft | null)
-    return kept === null ? initial : takenUp(kept, stored)
+    // A request for the sample gets it, whatever was begun before.
+    const savedDraft = source === null && initial !== emptyDraft ? null : (readEdit(key, base) as Draft | null)
+    return savedDraft === null ? initial : takenUp(savedDraft, stored)
   })
   const text = textOfDraft(draft)
   const changed = text !== base && text !== textOfDraft(initial)
-  useKept(key, base, changed ? keepable(draft) : null)
+  useSavedEdit(key, base, changed ? keepable(draft) : null)
   return {
     draft,
     setDraft,
     dirty: changed,
     discard: () => setDraft(stored),
-    /** What was typed while `sent` was on its way is the next edit. */
+    /** Text typed while `sent` was on its way is the next edit. */
     taken: (saved: Datasource, sent: Draft) => setDraft((now) => (now === sent ? draftOf(saved) : now)),
   }
 }

@@ -7,7 +7,7 @@ import { sayCheck } from './contract.ts'
 
 type Props = { checks: Check[]; columns: Column[]; disabled: boolean; onChange: (checks: Check[]) => void }
 
-/** What new data must be like before it serves, as sentences; one more is made from a small form. */
+/** The checks on new data before it serves, as sentences; one more is made from a small form. */
 export function ChecksFields({ checks, columns, disabled, onChange }: Props) {
   const [adding, setAdding] = useState(false)
   return (

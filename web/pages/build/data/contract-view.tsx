@@ -23,7 +23,7 @@ import {
 } from './contract.ts'
 import classes from './contract.module.css'
 
-/** What the table promises to those who read it, and what happens to data that does not keep it. */
+/** The contract of the table, and what happens to data that does not keep it. */
 export function ContractView({ project, source, onRefresh }: Omit<FormProps, 'schema'>) {
   const schema = useTableSchema(project.id, source.id)
   return (

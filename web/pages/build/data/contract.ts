@@ -37,7 +37,7 @@ export function draftOf(schema: TableSchema): ContractDraft {
 
 type ColumnChange = NonNullable<ChangeTableSchema['columns']>[number]
 
-/** What of the draft is not in the schema yet, as the API takes it; null where nothing is. */
+/** The changes of the draft that the schema lacks, as the API takes them; null where there are none. */
 export function changesOf(schema: TableSchema, draft: ContractDraft): ChangeTableSchema | null {
   const before = draftOf(schema)
   const columns = draft.columns.flatMap((column): ColumnChange[] => {
@@ -86,7 +86,7 @@ export const columnTypes = [
   { value: 'JSON', label: 'Object or list' },
 ]
 
-/** What the data has, every type, and a decimal that was set with digits of its own. */
+/** The type in the data, every other type, and a decimal that was set with digits of its own. */
 export function typeChoices(chosen: string): Array<{ value: string; label: string }> {
   const own = chosen !== '' && !columnTypes.some(({ value }) => value === chosen)
   return [

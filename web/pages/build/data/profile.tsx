@@ -4,7 +4,7 @@ import classes from '../../../parts/grid/column-figures.module.css'
 import type { ColumnProfile } from '../shared/wire.ts'
 import { sayType } from '../../../text/words.ts'
 
-/** What stands in each column: how it is spread, its commonest values, and how much of it is missing. */
+/** Each column in figures: how it is spread, its commonest values, and how much of it is missing. */
 export function Profile({ columns, rowCount }: { columns: ColumnProfile[]; rowCount: number }) {
   return (
     <ul className={classes.columns} aria-label="Columns">

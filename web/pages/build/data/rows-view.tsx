@@ -26,7 +26,7 @@ export function RowsView({ projectId, object }: { projectId: string; object: Des
         label={`Rows of ${object.table_name}`}
         columns={object.columns ?? noColumns}
         source={source}
-        keptAs={`${projectId} table ${object.table_name}`}
+        storageKey={`${projectId} table ${object.table_name}`}
         download={{
           name: `${object.table_name}-${object.version}`,
           fetch: (format) => fetch(`${path}/download?format=${format}`),

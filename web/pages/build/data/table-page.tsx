@@ -110,14 +110,19 @@ function Described({ project, source, object, view }: DescribedProps) {
                 Upload a file
               </Button>
             )}
-            {project.role !== 'viewer' && source.kind === 'http_api' && (
+            {source.kind === 'model' && (
+              <Button component={Link} href={paths.model(project.id, object.table_name)} variant="default">
+                {project.role === 'viewer' ? 'Open model' : 'Edit model'}
+              </Button>
+            )}
+            {project.role !== 'viewer' && source.kind !== 'file' && (
               <Button
                 variant="default"
                 leftSection={<RefreshCw size={16} aria-hidden />}
                 loading={refreshing.isPending}
                 onClick={refreshing.start}
               >
-                Fetch data
+                {source.kind === 'model' ? 'Rebuild' : 'Fetch data'}
               </Button>
             )}
             <Button component={Link} href={`${paths.queries(project.id)}?new=${object.table_name}`}>

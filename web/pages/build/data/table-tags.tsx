@@ -10,7 +10,7 @@ import type { Project } from '../../../client/wire.ts'
 import { TagList, TagsDialog, tagsOf } from '../shared/tags.tsx'
 import type { Datasource } from '../shared/wire.ts'
 
-/** What it is sorted by, and where it stands among the rest. */
+/** The tags of a table, and the way to its place in the map. */
 export function TableTags({ project, source }: { project: Project; source: Datasource }) {
   const [opened, setOpened] = useState(false)
   const sources = useDatasources(project.id)

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { Database } from 'lucide-react'
+import { Database, Plus } from 'lucide-react'
 import { Link } from 'wouter'
 import { Empty } from '../../../parts/text/empty.tsx'
 import { Heading } from '../../../parts/text/heading.tsx'
@@ -18,8 +18,18 @@ export function TablesSection({ project }: { project: Project }) {
   const sources = useDatasources(project.id)
   return (
     <>
-      <Heading title="Data" within={project.name}>
-        The tables that queries read, each with the newest data of its connection.
+      <Heading
+        title="Data"
+        within={project.name}
+        action={
+          project.role !== 'viewer' && (objects.data ?? []).length > 0 ? (
+            <Button component={Link} href={paths.newModel(project.id)} leftSection={<Plus size={16} aria-hidden />}>
+              New model
+            </Button>
+          ) : undefined
+        }
+      >
+        The tables that queries read: the newest data of each connection, and models built from them.
       </Heading>
       <Loaded query={objects}>
         {(list) => {

@@ -6,7 +6,7 @@ import { Ago } from '../../../parts/text/time.tsx'
 import type { Project } from '../../../client/wire.ts'
 import { sayCount } from '../../../text/words.ts'
 import { useVersions } from '../shared/asked.ts'
-import { sayReason, WhyHeld } from '../shared/held.tsx'
+import { LoadWarnings, sayReason, WhyHeld } from '../shared/held.tsx'
 import { ServeVersion } from '../shared/serve-version.tsx'
 import type { Datasource, DataVersion } from '../shared/wire.ts'
 
@@ -79,6 +79,7 @@ function Line({ projectId, version }: { projectId: string; version: DataVersion 
           {rejected.map(([name, count]) => `${sayCount(count, 'value')} of ${name}`).join(', ')}
         </Text>
       )}
+      {version.held_because?.reason !== 'incomplete' && <LoadWarnings warnings={version.warnings} />}
       {version.held_because !== null && (
         <>
           <Text size="sm" mt={4}>

@@ -9,9 +9,9 @@ type Column = { kind: Kind; nodes: MapNode[]; all: number }
 type Props = {
   columns: Column[]
   edges: Edge[]
-  /** Of the place it is drawn in. */
+  /** The width of the place it is drawn in. */
   width: number
-  /** What is connected to what is selected; null where nothing is. */
+  /** Ids connected to the selection; null where nothing is selected. */
   connected: ReadonlySet<string> | null
   selected: string | null
   onSelect: (id: string) => void
@@ -134,7 +134,7 @@ function Lines({ columns, edges, width, connected }: LinesProps) {
   )
   const height = headHeight + Math.max(...columns.map(({ nodes }) => nodes.length)) * rowHeight
   const isOn = ({ from, to }: Edge): boolean => connected !== null && connected.has(from) && connected.has(to)
-  // What is connected is drawn last, above the rest.
+  // Connected nodes are drawn last, above the rest.
   const drawn = connected === null ? edges : edges.toSorted((one, other) => Number(isOn(one)) - Number(isOn(other)))
   return (
     <svg className={classes.lines} width={width} height={height} aria-hidden>

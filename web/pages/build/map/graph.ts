@@ -11,7 +11,7 @@ export type MapNode = {
   status: Status | null
   /** A few words beside the name. */
   about: string
-  /** What is searched beside the name. */
+  /** Words to search beside the name. */
   tags: string[]
   /** Its own page. */
   to: string
@@ -43,7 +43,7 @@ export function drawnFrom(projectId: string, map: ProjectMap): Graph {
       kind: 'source',
       name,
       status,
-      about: kind === 'file' ? 'files' : 'API',
+      about: kind === 'model' ? 'model' : kind === 'file' ? 'files' : 'API',
       tags: [],
       to: paths.connection(projectId, id),
     })),
@@ -133,7 +133,7 @@ function waysOf(map: ProjectMap): Way[] {
 
 export type Edge = { from: string; to: string }
 
-/** What is drawn between two columns, each line once. */
+/** The lines between two columns, each once. */
 export function edgesOf(map: ProjectMap, ways: Way[]): Edge[] {
   const lines = new Map<string, Edge>()
   const add = (from: string | null, to: string | null): void => {

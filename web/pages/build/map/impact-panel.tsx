@@ -11,7 +11,7 @@ import { kindWords, statusWords } from './words.ts'
 
 type Props = { project: Project; map: ProjectMap; node: MapNode; onClose: () => void }
 
-/** What was selected, and in words what depends on it. */
+/** The selection, and in words what depends on it. */
 export function ImpactPanel({ project, map, node, onClose }: Props) {
   const impact = impactOf(map, node)
   const source = map.sources.find(({ id }) => node.id === `source ${id}`)

@@ -1,14 +1,14 @@
 import type { ProjectMap } from '../../../client/wire.ts'
 import { nodeId, readsOf, type MapNode } from './graph.ts'
 
-/** What depends on something, by name, and what it depends on. */
+/** Things that depend on something, by name, and things it depends on. */
 export type Impact = {
   sources: Array<{ id: string; name: string }>
   tables: string[]
   queries: string[]
   endpoints: Array<{ query: string; environment: string; version: number; calls: number }>
   keys: Array<{ id: string; name: string; calls: number }>
-  /** Of the endpoints, in a day. */
+  /** Calls of the endpoints, in a day. */
   calls: number
 }
 

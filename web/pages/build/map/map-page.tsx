@@ -1,32 +1,26 @@
 import { Button, Group, Switch, Text, TextInput } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
 import { Search, Waypoints } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { Link, useLocation, useSearch } from 'wouter'
-import { call } from '../../../client/api.ts'
 import { useJobEvents } from '../../../client/jobs.ts'
 import { Empty } from '../../../parts/text/empty.tsx'
 import { Heading } from '../../../parts/text/heading.tsx'
 import { Loaded } from '../../../parts/text/loaded.tsx'
 import { paths } from '../../../browser/paths.ts'
-import { thingKeys } from '../../../client/things.ts'
 import type { Project, ProjectMap } from '../../../client/wire.ts'
+import { useProjectMap } from '../shared/project-map.ts'
 import { Columns } from './columns.tsx'
 import { connectedTo, drawnFrom, edgesOf, type Graph, type MapNode } from './graph.ts'
 import { ImpactPanel } from './impact-panel.tsx'
 import classes from './map.module.css'
 
-/** What happens at the sources is told at once; what callers do is looked for this often. */
+/** Events at the sources arrive at once; calls are polled this often. */
 const lookMs = 15_000
 
 /** From the sources to the callers: the whole project in one picture. */
 export function MapPage({ project }: { project: Project }) {
-  const map = useQuery({
-    queryKey: thingKeys.map(project.id),
-    queryFn: ({ signal }) => call<ProjectMap>('GET', `/v1/projects/${project.id}/map`, { signal }),
-    refetchInterval: lookMs,
-  })
+  const map = useProjectMap(project, lookMs)
   useJobEvents(project.id, true)
   return (
     <>
@@ -136,7 +130,7 @@ function useSelected({ columns }: Graph): { selected: MapNode | null; select: (i
 
 type Sought = { typed: string; troubled: boolean }
 
-/** What is called so, with everything connected to it; null where nothing is sought. */
+/** The nodes with that name and everything connected to them; null where nothing is sought. */
 function matching(map: ProjectMap, { columns, ways }: Graph, { typed, troubled }: Sought): Set<string> | null {
   const words = typed.trim().toLowerCase()
   if (words === '' && !troubled) return null

@@ -6,7 +6,7 @@ import type { PastRun } from './scratch.ts'
 
 type Props = { runs: PastRun[]; onTake: (sql: string) => void; onForget: () => void }
 
-/** What was run before, the latest first, to be taken up again. */
+/** The runs before, the latest first, to be opened again. */
 export function PastRuns({ runs, onTake, onForget }: Props) {
   if (runs.length === 0) return null
   return (

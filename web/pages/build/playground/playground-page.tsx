@@ -163,7 +163,7 @@ function Playground({ project, tables }: { project: Project; tables: Record<stri
         <div className={queryClasses.outcome}>
           <ScratchResult
             run={{ ...run, answer: run.data?.tab === current.id ? run.data.answer : undefined }}
-            keptAs={`${project.id} playground ${current.id}`}
+            storageKey={`${project.id} playground ${current.id}`}
           />
           <PastRuns
             runs={scratches.history}
@@ -186,7 +186,7 @@ function Playground({ project, tables }: { project: Project; tables: Record<stri
   )
 }
 
-/** What the SQL needs and reads, a moment after it was typed. */
+/** The slots and tables of the SQL, a moment after it was typed. */
 function useSlots(
   projectId: string,
   sql: string,
@@ -268,7 +268,7 @@ function ScratchTabs({ scratches, onChange }: { scratches: Scratches; onChange: 
 
 type Ran = { isPending: boolean; stopped: boolean; error: Error | null; answer: Preview | undefined }
 
-function ScratchResult({ run: { isPending, stopped, error, answer }, keptAs }: { run: Ran; keptAs: string }) {
+function ScratchResult({ run: { isPending, stopped, error, answer }, storageKey }: { run: Ran; storageKey: string }) {
   const shown = useComeIntoView<HTMLElement>(answer)
   if (error !== null) return <RefusalNotice error={error} />
   if (answer === undefined) {
@@ -299,7 +299,7 @@ function ScratchResult({ run: { isPending, stopped, error, answer }, keptAs }: {
         label="Rows of the result"
         columns={answer.columns}
         rows={answer.data}
-        keptAs={keptAs}
+        storageKey={storageKey}
         download={{ name: 'result' }}
       />
     </section>

@@ -7,28 +7,28 @@ export type Scratch = { id: string; name: string; sql: string; values: SlotValue
 /** A run that was: what it was, and what came of it. */
 export type PastRun = { at: string; sql: string; rows: number | null; elapsedMs: number | null; error: string | null }
 
-type Kept = { tabs: Scratch[]; current: string; history: PastRun[] }
+type Saved = { tabs: Scratch[]; current: string; history: PastRun[] }
 
 const mostTabs = 12
 const mostRuns = 50
 /** Longer SQL is run, and not kept in the history. */
-const mostKeptChars = 20_000
+const mostSavedChars = 20_000
 
 /** The tabs of one person in one project and what was run in them, kept in this browser. */
 export function useScratches(projectId: string, first: string) {
   const key = `sluice-playground ${useUser().id} ${projectId}`
-  const [kept, setKept] = useState<Kept>(() => read(key) ?? begun(first))
-  const change = (next: (before: Kept) => Kept): void =>
-    setKept((before) => {
+  const [saved, setSaved] = useState<Saved>(() => read(key) ?? begun(first))
+  const change = (next: (before: Saved) => Saved): void =>
+    setSaved((before) => {
       const after = next(before)
       write(key, after)
       return after
     })
-  const current = kept.tabs.find(({ id }) => id === kept.current) ?? kept.tabs[0] ?? newScratch([], first)
+  const current = saved.tabs.find(({ id }) => id === saved.current) ?? saved.tabs[0] ?? newScratch([], first)
   return {
-    ...kept,
+    ...saved,
     current,
-    canAdd: kept.tabs.length < mostTabs,
+    canAdd: saved.tabs.length < mostTabs,
     show: (id: string) => change((before) => ({ ...before, current: id })),
     add: (sql: string) =>
       change((before) => {
@@ -51,7 +51,7 @@ export function useScratches(projectId: string, first: string) {
     note: (run: PastRun) =>
       change((before) => ({
         ...before,
-        history: run.sql.length > mostKeptChars ? before.history : [run, ...before.history].slice(0, mostRuns),
+        history: run.sql.length > mostSavedChars ? before.history : [run, ...before.history].slice(0, mostRuns),
       })),
     forget: () => change((before) => ({ ...before, history: [] })),
   }
@@ -59,7 +59,7 @@ export function useScratches(projectId: string, first: string) {
 
 export type Scratches = ReturnType<typeof useScratches>
 
-function begun(sql: string): Kept {
+function begun(sql: string): Saved {
   const first = newScratch([], sql)
   return { tabs: [first], current: first.id, history: [] }
 }
@@ -71,18 +71,18 @@ function newScratch(tabs: Scratch[], sql: string): Scratch {
   return { id: crypto.randomUUID(), name: `Scratch ${number}`, sql, values: {} }
 }
 
-function read(key: string): Kept | null {
+function read(key: string): Saved | null {
   try {
-    const kept = JSON.parse(localStorage.getItem(key) ?? 'null') as Kept | null
-    return kept === null || kept.tabs.length === 0 ? null : kept
+    const saved = JSON.parse(localStorage.getItem(key) ?? 'null') as Saved | null
+    return saved === null || saved.tabs.length === 0 ? null : saved
   } catch {
     return null
   }
 }
 
-function write(key: string, kept: Kept): void {
+function write(key: string, saved: Saved): void {
   try {
-    localStorage.setItem(key, JSON.stringify(kept))
+    localStorage.setItem(key, JSON.stringify(saved))
   } catch {
     // The browser's room is full: the page goes on, and forgets when it is left.
   }

@@ -11,7 +11,7 @@ import type { Content, QueryDraft } from './draft/use-query-draft.ts'
 
 type Props = { project: Project; query: Query; draft: QueryDraft }
 
-/** What would make questions find the query more surely: looked for after each save, and whenever somebody asks. */
+/** Suggestions that make questions find the query more surely: made after each save, and on request. */
 export function AdviceList({ project, query, draft }: Props) {
   const [wanted, setWanted] = useState<number | null>(null)
   const [taken, setTaken] = useState<string[]>([])
@@ -36,9 +36,9 @@ export function AdviceList({ project, query, draft }: Props) {
       <Stack gap="sm">
         <Group justify="space-between">
           <div>
-            <Title order={2}>Will questions find it?</Title>
+            <Title order={2}>Question check</Title>
             <Text size="xs" c="dimmed">
-              What its texts do not say, and what other queries come close to. Looked for after each save.
+              What the description leaves out, and other queries that come close. Runs after each save.
             </Text>
           </div>
           <Button
@@ -48,13 +48,13 @@ export function AdviceList({ project, query, draft }: Props) {
             disabled={draft.dirty}
             onClick={() => (wanted === query.revision ? void advice.refetch() : setWanted(query.revision))}
           >
-            Look now
+            Run now
           </Button>
         </Group>
         <RefusalNotice error={advice.error} />
         {advice.isSuccess && left.length === 0 && (
           <Text size="sm" c="dimmed">
-            {taken.length === 0 ? 'Nothing to say: its texts tell what it does.' : 'All taken. Save the draft.'}
+            {taken.length === 0 ? 'No suggestions.' : 'All applied. Save the draft.'}
           </Text>
         )}
         {left.map((each) => (
@@ -82,13 +82,15 @@ export function AdviceList({ project, query, draft }: Props) {
 }
 
 function sayChange({ kind, about, change }: QueryAdvice): string {
+  if (kind === 'period_end') return 'Fix the SQL'
   if (kind === 'unsaid') return `Add “${about ?? ''}”`
   const slot = change?.slots?.properties[about ?? '']
-  return `Describe ${about ?? 'it'} as “${slot?.description ?? ''}”`
+  return `Use “${slot?.description ?? ''}”`
 }
 
 /** Onto what stands there now: several may be taken one after the other. */
 function applied(content: Content, { kind, about, change }: QueryAdvice): Partial<Content> {
+  if (kind === 'period_end') return change?.sql === undefined ? {} : { sql: change.sql }
   if (kind === 'unsaid') {
     const text = content.description.trim()
     const isFirst = text === '' || about === null

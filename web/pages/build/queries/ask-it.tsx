@@ -1,6 +1,6 @@
 import { Code, Group, Stack, Text } from '@mantine/core'
 import { RefusalNotice } from '../../../parts/text/refusal.tsx'
-import { Verdict } from '../../../parts/verdict.tsx'
+import { Verdict } from '../../../parts/text/verdict.tsx'
 import type { TriedQuestion } from '../shared/wire.ts'
 import { sayValue } from '../../../text/words.ts'
 
@@ -13,7 +13,7 @@ export function Tried({ name, tried, error }: Props) {
   const found = Object.entries(tried.parameters)
   const leftOut = wordsLeftOut(tried)
   return (
-    <Verdict says={sayOutcome(name, tried)} bad={tried.query_used !== name || leftOut.length > 0}>
+    <Verdict says={sayOutcome(name, tried)} mood={isAnsweredWhole(name, tried) ? 'good' : 'caution'}>
       {found.length > 0 && (
         <Group gap={6} mt={4}>
           {found.map(([slot, value]) => (
@@ -25,7 +25,7 @@ export function Tried({ name, tried, error }: Props) {
       )}
       {leftOut.length > 0 && (
         <Text size="sm" mt={4}>
-          Not expressed: {leftOut.map((text) => `“${text}”`).join(', ')}
+          {leftOut.map((text) => `“${text}”`).join(', ')} cannot be applied here.
         </Text>
       )}
       {tried.candidates.length > 0 && (
@@ -41,6 +41,10 @@ export function Tried({ name, tried, error }: Props) {
   )
 }
 
+function isAnsweredWhole(name: string, tried: TriedQuestion): boolean {
+  return tried.outcome === 'answered' && tried.query_used === name && wordsLeftOut(tried).length === 0
+}
+
 /** Words that the query does not express, and values of the question that fill no slot. */
 function wordsLeftOut({ unexpressed, routing }: TriedQuestion): string[] {
   const unused = (routing?.unused ?? []).filter(
@@ -52,11 +56,18 @@ function wordsLeftOut({ unexpressed, routing }: TriedQuestion): string[] {
 function sayOutcome(name: string, { outcome, query_used: used, message, routing }: TriedQuestion): string {
   if (outcome === 'no_match') return `${message ?? 'No query answers this.'} Add it as an example to change that.`
   if (outcome === 'unexpressed') return message ?? `${used ?? 'The nearest query'} leaves out a part of the question.`
+  if (outcome === 'period_end') return message ?? `${used ?? 'A query'} would lose a part of the period.`
+  if (outcome === 'unsure') return message ?? `${used ?? 'A query'} may answer this, but not surely enough.`
   if (outcome === 'ambiguous') return 'Several queries could answer this.'
   const which = used === name ? 'This query' : (used ?? 'Another query')
   return outcome === 'missing_slots'
     ? (message ?? `${which} would answer, but needs more.`)
-    : `${which} answers${sure(routing?.confidence)}.`
+    : `${which} answers${sure(routing?.confidence)}.${sayPeriod(routing)}`
+}
+
+function sayPeriod(routing: TriedQuestion['routing']): string {
+  const { period = null } = routing ?? {}
+  return period === null ? '' : ` Period: ${period.text}.`
 }
 
 function sure(confidence: number | null | undefined): string {

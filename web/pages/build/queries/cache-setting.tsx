@@ -11,16 +11,16 @@ const usual = [
   { seconds: 86_400, words: 'A day' },
 ]
 
-/** For how long the answer to the same call may be given again. */
-export function KeptAnswers({ value, disabled, onChange }: Props) {
+/** Chooses how long the answer to the same call is cached. */
+export function CacheSetting({ value, disabled, onChange }: Props) {
   const seconds = value ?? 0
   const other = seconds === 0 || usual.some((each) => each.seconds === seconds) ? [] : [seconds]
   return (
     <Select
-      label="Keep answers"
-      description="The same call gets the same answer without running again, never beyond new data. Deployed with the query."
+      label="Cache"
+      description="Reuse an answer until the data changes. Deployed with the query."
       data={[
-        { value: '0', label: 'No: every call runs the query' },
+        { value: '0', label: 'Off: every call runs the query' },
         ...usual.map((each) => ({ value: String(each.seconds), label: each.words })),
         ...other.map((each) => ({ value: String(each), label: `${sayNumber(each)} seconds` })),
       ]}

@@ -106,6 +106,7 @@ function ExampleLine({ project, draft, example, number, onChange }: LineProps) {
   const { content, editor, setValues } = draft
   const hasSlots = Object.keys(content.slots.properties).length > 0
   const missing = missingIn(content.slots, example.parameters)
+  const gone = Object.keys(example.parameters).filter((slot) => !Object.hasOwn(content.slots.properties, slot))
   return (
     <div className={classes.example}>
       <Group gap="xs" wrap="nowrap">
@@ -160,6 +161,22 @@ function ExampleLine({ project, draft, example, number, onChange }: LineProps) {
           </Button>
         )}
       </Group>
+      {editor &&
+        gone.map((slot) => (
+          <Group key={slot} gap="xs">
+            <Text size="xs" c="var(--sluice-danger)">
+              Example {number} still uses <Code>{slot}</Code>.
+            </Text>
+            <Button
+              variant="default"
+              size="compact-xs"
+              aria-label={`Remove ${slot} from question ${number}`}
+              onClick={() => onChange({ ...example, parameters: without(example.parameters, slot) })}
+            >
+              Remove it
+            </Button>
+          </Group>
+        ))}
       {open && (
         <ExampleValues
           project={project}
@@ -172,6 +189,10 @@ function ExampleLine({ project, draft, example, number, onChange }: LineProps) {
   )
 }
 
+function without(parameters: Example['parameters'], slot: string): Example['parameters'] {
+  return Object.fromEntries(Object.entries(parameters).filter(([name]) => name !== slot))
+}
+
 type ProposedProps = {
   project: Project
   draft: QueryDraft
@@ -180,7 +201,7 @@ type ProposedProps = {
   onLeave: () => void
 }
 
-/** What the question was read to mean, to be put right before it teaches anything. */
+/** The values read from the question, to be put right before it teaches anything. */
 function Proposed({ project, draft: { content }, proposed, onAdd, onLeave }: ProposedProps) {
   const [parameters, setParameters] = useState(proposed.parameters)
   const missing = missingIn(content.slots, parameters)

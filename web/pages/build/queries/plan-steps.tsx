@@ -5,7 +5,7 @@ import classes from './query.module.css'
 
 type Step = Explained['steps'][number]
 
-/** What the engine does, one thing after the other, in words; its own drawing behind them. */
+/** The plan of the engine, step by step in words, with the engine's own drawing. */
 export function PlanSteps({ explained: { plan, steps } }: { explained: Explained }) {
   return (
     <div>
@@ -63,7 +63,7 @@ function sayStep(step: Step): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** What a person would ask about the step. Columns by number are the engine's own. */
+/** The details of a step. Columns by number are the engine's own. */
 function saySome({ details }: Step): string {
   const {
     Filters: filters,

@@ -19,7 +19,7 @@ import { NewQueryDialog } from './new-query-dialog.tsx'
 type Props = { project: Project; query: Query }
 type Opened = 'rename' | 'copy' | 'tags' | null
 
-/** What one does with a query as a whole: another name, a copy, tags. */
+/** The acts on a query as a whole: rename, duplicate, tag. */
 export function QueryMenu({ project, query }: Props) {
   const [opened, setOpened] = useState<Opened>(null)
   const close = (): void => setOpened(null)
@@ -150,7 +150,7 @@ function QueryTags({ project, query, opened, onClose }: DialogProps) {
   )
 }
 
-/** What a copy takes over. */
+/** The fields that a copy takes over. */
 function contentOf(query: Query) {
   const { sql, slots, description, examples, chart, tags } = query
   const { cache_seconds, timeout_ms, max_rows, max_bytes, rate_limit } = query

@@ -14,11 +14,12 @@ import { DeployDraft } from './deploy-draft.tsx'
 import { DeleteQuery } from './delete-query.tsx'
 import { Description } from './description.tsx'
 import { Examples } from './examples.tsx'
-import { KeptAnswers } from './cache-setting.tsx'
+import { CacheSetting } from './cache-setting.tsx'
 import { DeployedIn } from './queries.tsx'
 import classes from './query.module.css'
 import { QueryMenu } from './query-menu.tsx'
 import { Result } from './result.tsx'
+import { SlotBound } from './slots/slot-bound.tsx'
 import { SlotDialog } from './slots/slot-dialog.tsx'
 import { SlotField } from './slots/slot-field.tsx'
 import { slotNames } from './slots/slots.ts'
@@ -96,7 +97,7 @@ export function QueryScreen({ project, query, tables }: Props) {
             disabled={!editor}
             onChange={(description) => change({ description })}
           />
-          <KeptAnswers
+          <CacheSetting
             value={content.cache_seconds}
             disabled={!editor}
             onChange={(seconds) => change({ cache_seconds: seconds })}
@@ -162,7 +163,7 @@ function NoSlots({ named, isMistaken }: { named: string[]; isMistaken: boolean }
         </Code>
       ))}
       {isMistaken
-        ? `${named.length === 1 ? 'has its field' : 'have their fields'} here once the mistake in the SQL is mended.`
+        ? `Fix the SQL to fill in its slot${named.length === 1 ? '' : 's'}.`
         : `${named.length === 1 ? 'is' : 'are'} being looked at.`}
     </Text>
   )
@@ -172,7 +173,10 @@ type SlotsProps = { project: Project; draft: QueryDraft; tables: Record<string, 
 
 function Slots({ project, draft, tables }: SlotsProps) {
   const [defining, setDefining] = useState<string | null>(null)
-  const { content, change, values, setValues, run, editor } = draft
+  const { content, change, take, values, setValues, run, editor, inspection } = draft
+  // A reading of another text says nothing about this one.
+  const data = inspection.isPlaceholderData ? undefined : inspection.data
+  const mended = editor ? (data?.mended_sql ?? null) : null
   const slots = Object.entries(content.slots.properties)
   return (
     <>
@@ -188,14 +192,17 @@ function Slots({ project, draft, tables }: SlotsProps) {
           {slots.length === 0 && <NoSlots named={slotNames(content.sql)} isMistaken={draft.mistake !== null} />}
           {slots.map(([name, slot]) => (
             <div key={name} className={classes.slot}>
-              <SlotField
-                projectId={project.id}
-                name={name}
-                slot={slot}
-                required={content.slots.required.includes(name)}
-                value={values[name]}
-                onChange={(value) => setValues({ ...values, [name]: value })}
-              />
+              <div>
+                <SlotField
+                  projectId={project.id}
+                  name={name}
+                  slot={slot}
+                  required={content.slots.required.includes(name)}
+                  value={values[name]}
+                  onChange={(value) => setValues({ ...values, [name]: value })}
+                />
+                <SlotBound bound={data?.bounds?.[name]} onFix={mended === null ? null : () => take({ sql: mended })} />
+              </div>
               {editor && (
                 <Tooltip label={`What ${name} takes`}>
                   <ActionIcon

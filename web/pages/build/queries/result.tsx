@@ -55,7 +55,7 @@ export function Result({ draft }: { draft: QueryDraft }) {
             label="Rows of the result"
             columns={answer.columns}
             rows={answer.data}
-            keptAs={draft.keptAs}
+            storageKey={draft.storageKey}
             download={draft.download}
           />
         </Tabs.Panel>

@@ -2,7 +2,7 @@ import { Text } from '@mantine/core'
 import shared from '../shared/build.module.css'
 import classes from './query.module.css'
 
-/** What can be read, beside the SQL that reads it. */
+/** The readable tables, beside the SQL that reads them. */
 export function TablesList({ tables }: { tables: Record<string, string[]> }) {
   const names = Object.keys(tables).toSorted()
   if (names.length === 0) return null

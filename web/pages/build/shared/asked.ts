@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { call, callAll } from '../../../client/api.ts'
 import type { DataObject, Datasource, DataVersion, DescribedObject, Job, Lineage, Query, TableSchema } from './wire.ts'
 
-/** What the Build tab knows of a project, by the names under which it is kept. */
+/** Requests of the Build tab, by the keys under which they are cached. */
 export const buildKeys = {
   source: (projectId: string, id: string) => ['projects', projectId, 'datasources', id],
   objectsOf: (projectId: string, sourceId: string) => ['projects', projectId, 'data-objects', 'of', sourceId],
@@ -78,7 +78,7 @@ export function useQueryNamed(projectId: string, name: string) {
   return useQuery({
     queryKey: buildKeys.query(projectId, name),
     queryFn: ({ signal }) => call<Query>('GET', `/v1/projects/${projectId}/queries/${name}`, { signal }),
-    // What is being edited must not change under the hands.
+    // A draft must not change while it is edited.
     staleTime: Infinity,
   })
 }

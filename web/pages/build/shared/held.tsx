@@ -1,5 +1,5 @@
 import { Alert, Button, Code, Group, List, Text } from '@mantine/core'
-import { CirclePause } from 'lucide-react'
+import { CirclePause, TriangleAlert } from 'lucide-react'
 import { Link } from 'wouter'
 import { Ago } from '../../../parts/text/time.tsx'
 import { paths } from '../../../browser/paths.ts'
@@ -7,19 +7,20 @@ import type { Project } from '../../../client/wire.ts'
 import { sayCount, sayType } from '../../../text/words.ts'
 import { useVersions } from './asked.ts'
 import { BrokenQueries, ServeVersion } from './serve-version.tsx'
-import type { Datasource, HeldBecause } from './wire.ts'
+import type { Datasource, DataVersion, HeldBecause } from './wire.ts'
 
 type Props = {
   project: Project
   source: Datasource
 }
 
-/** New data that waits: why, what serves meanwhile, and the ways out. Nothing where none waits. */
+/** New data that waits: why, what serves meanwhile, and the ways out. Where none waits, what serves and may not be whole. */
 export function HeldNotice({ project, source }: Props) {
   const { held } = source
   const versions = useVersions(project.id, source.id)
-  if (held === null) return null
-  const live = versions.data?.find(({ status }) => status === 'live')?.version
+  const serving = versions.data?.find(({ status }) => status === 'live')
+  if (held === null) return serving === undefined ? null : <DoubtNotice version={serving} />
+  const live = serving?.version
   const editor = project.role !== 'viewer'
   return (
     <Alert
@@ -66,6 +67,26 @@ export function HeldNotice({ project, source }: Props) {
   )
 }
 
+/** Data that serves and may not be whole; nothing where it is. */
+function DoubtNotice({ version: { version, warnings } }: { version: Pick<DataVersion, 'version' | 'warnings'> }) {
+  if (warnings.length === 0) return null
+  return (
+    <Alert
+      mb="md"
+      variant="default"
+      // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- it is the role of a component
+      role="status"
+      title={`Version ${version} may not be whole`}
+      icon={<TriangleAlert size={18} aria-hidden />}
+      styles={{ root: { background: 'var(--sluice-warn)', borderColor: 'var(--sluice-warn-line)' } }}
+    >
+      {warnings.map(({ code, message }) => (
+        <Text key={code}>{message}</Text>
+      ))}
+    </Alert>
+  )
+}
+
 /** Why it waits, in a sentence; what stands behind that is listed under it. */
 export function sayReason({ reason, message }: HeldBecause): string {
   switch (reason) {
@@ -76,10 +97,21 @@ export function sayReason({ reason, message }: HeldBecause): string {
     case 'breaking':
       return 'Deployed queries could not read it.'
     case 'error_object':
+    case 'incomplete':
       return message
     default:
       return reason satisfies never
   }
+}
+
+/** Why a load may not be whole, a sentence each. */
+export function LoadWarnings({ warnings }: { warnings: DataVersion['warnings'] }) {
+  return warnings.map(({ code, message }) => (
+    <Group key={code} gap={6} wrap="nowrap" align="flex-start" mt={4}>
+      <TriangleAlert size={16} color="var(--sluice-warn-line)" aria-label="Warning" style={{ flexShrink: 0 }} />
+      <Text size="sm">{message}</Text>
+    </Group>
+  ))
 }
 
 /** The columns, checks and queries behind it. */

@@ -5,7 +5,7 @@ import shared from './build.module.css'
 type Props<Item> = {
   label: string
   items: Item[]
-  /** What they are called, many of them. */
+  /** The noun for many of them. */
   what: string
   /** The names of the columns; those of numbers end at one line. */
   head: Array<string | { figures: string }>
@@ -13,7 +13,7 @@ type Props<Item> = {
   children: (item: Item) => ReactNode
 }
 
-/** What a project holds of one kind, a line each. On a phone a line becomes a few words. */
+/** All things of one kind in a project, a line each. On a phone a line becomes a few words. */
 export function ListTable<Item>({ label, items, what, head, children }: Props<Item>) {
   return (
     <Growing items={items} what={what}>

@@ -15,7 +15,7 @@ type Act = {
 type DialogProps = {
   opened: boolean
   onClose: () => void
-  /** What gets them. */
+  /** The tagged thing. */
   name: string
   tags: string[]
   /** Those that are in use. */
@@ -50,7 +50,7 @@ function TagsForm({ tags, known, act, onClose }: Omit<DialogProps, 'opened' | 'n
           value={typed}
           onChange={setTyped}
           maxTags={20}
-          // What is offered belongs to the dialog, also for who hears the page.
+          // The list of offers belongs to the dialog, for screen readers as well.
           comboboxProps={{ withinPortal: false }}
           acceptValueOnBlur
           // It would lie over the buttons before anything is typed.

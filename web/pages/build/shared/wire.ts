@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type * as connections from '../../../../api/connections.ts'
 import type * as data from '../../../../api/data.ts'
 import type * as datasources from '../../../../api/datasources.ts'
+import type * as models from '../../../../api/models.ts'
 import type * as oauth from '../../../../api/oauth.ts'
 import type * as queries from '../../../../api/queries.ts'
 import type * as questions from '../../../../api/questions.ts'
@@ -24,6 +25,9 @@ export type ChangeLoad = z.input<typeof datasources.changeLoad>
 export type TableSchema = z.output<typeof datasources.tableSchema>
 export type ChangeTableSchema = z.input<typeof datasources.changeTableSchema>
 export type Check = TableSchema['checks'][number]
+export type Model = z.output<typeof models.model>
+export type ModelContent = z.input<typeof models.changeModel>
+export type ModelComparison = z.output<typeof models.modelComparison>
 export type DataVersion = z.output<typeof data.dataVersion>
 export type HeldBecause = z.output<typeof data.heldBecause>
 export type DescribedObject = z.output<typeof data.describedObject>

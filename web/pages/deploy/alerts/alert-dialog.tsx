@@ -27,7 +27,7 @@ export function AlertDialog({ place, alert, opened, onClose }: Props) {
         : call<Alert>('PATCH', `${path}/${alert.id}`, { body: alertChangesOf(values) }),
     {
       refresh: [['projects', place.project.id, 'deploy', 'alerts'], channelsKey(place.project.id)],
-      say: ({ name }) => (alert === null ? `${name} keeps watch.` : `${name} is changed.`),
+      say: ({ name }) => (alert === null ? `Alert created: ${name}.` : `Alert changed: ${name}.`),
     },
   )
   const signed = (act.data?.channels ?? []).filter(({ secret }) => secret !== undefined)

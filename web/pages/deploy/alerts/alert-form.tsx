@@ -21,7 +21,7 @@ type Props = {
   onClose: () => void
 }
 
-/** What it watches, when it fires and whom it tells. */
+/** The form of an alert: what it watches, when it fires and whom it notifies. */
 export function AlertForm({ place, initial, verb, act, onDone, onClose }: Props) {
   const form = useForm<AlertValues>({
     initialValues: initial,
@@ -45,7 +45,7 @@ export function AlertForm({ place, initial, verb, act, onDone, onClose }: Props)
     >
       <Stack gap="md">
         <Select
-          label="Tell me when"
+          label="Notify when"
           data={alertChoices}
           value={form.values.type}
           onChange={(type) => {
@@ -70,7 +70,7 @@ export function AlertForm({ place, initial, verb, act, onDone, onClose }: Props)
           onChange={(channels) => form.setFieldValue('channels', channels)}
           error={form.errors['channels']}
         />
-        <Finer form={form} />
+        <Advanced form={form} />
         <FormEnd act={act} fields={placedFields(act.error)} verb={verb} onClose={onClose} />
       </Stack>
     </form>
@@ -125,13 +125,13 @@ function Scope({ place: { project }, form }: { place: Place; form: Form }) {
   )
 }
 
-/** What most leave as it is. */
-function Finer({ form }: { form: Form }) {
+/** Settings that most people leave alone. */
+function Advanced({ form }: { form: Form }) {
   const kind = kindOf(form.values.type)
   return (
     <Accordion variant="contained" chevronPosition="left">
-      <Accordion.Item value="finer">
-        <Accordion.Control>Finer points</Accordion.Control>
+      <Accordion.Item value="advanced">
+        <Accordion.Control>Advanced</Accordion.Control>
         <Accordion.Panel>
           <Stack gap="md">
             <Group grow align="flex-start">
@@ -154,15 +154,15 @@ function Finer({ form }: { form: Form }) {
             {kind.windowed && (
               <Group grow align="flex-start">
                 <NumberInput
-                  label={`Well again ${kind.fires === 'below' ? 'above' : 'below'}`}
+                  label={`Resolves ${kind.fires === 'below' ? 'above' : 'below'}`}
                   description={kind.unit}
                   placeholder="the same"
                   min={0}
                   {...form.getInputProps('resolveThreshold')}
                 />
                 <NumberInput
-                  label="Judge from"
-                  description="calls; fewer say nothing"
+                  label="Minimum calls"
+                  description="fewer fire nothing"
                   min={0}
                   {...form.getInputProps('minRequests')}
                 />
@@ -196,7 +196,7 @@ function placed(errors: Record<string, string>): Record<string, string> {
   )
 }
 
-/** What of a refusal stands beside its field. */
+/** The fields of a refusal that are shown beside their inputs. */
 function placedFields(error: Error | null): string[] {
   const named = error === null ? [] : Object.keys(fieldErrors(error))
   return named.filter((field) => field.startsWith('channels') || Object.hasOwn(fieldOf, field))

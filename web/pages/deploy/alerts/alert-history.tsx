@@ -10,7 +10,7 @@ import type { Alert, AlertDelivery, AlertEvent } from '../shared/usage-wire.ts'
 
 const refreshMs = 3_000
 
-/** What it went through, and what was sent of it. */
+/** The states of an alert, and the messages sent about them. */
 export function AlertHistory({ path, alert }: { path: string; alert: Alert }) {
   const key = ['projects', alert.project_id, 'deploy', 'alerts', path]
   const events = usePages<AlertEvent>([...key, 'history'], `${path}/history?limit=20`, refreshMs)
@@ -67,7 +67,7 @@ export function AlertHistory({ path, alert }: { path: string; alert: Alert }) {
 
 const kinds: Record<AlertEvent['kind'], string> = {
   firing: 'Fired',
-  resolved: 'Well again',
+  resolved: 'Resolved',
   reminder: 'Still firing',
   test: 'Test',
 }

@@ -3,11 +3,11 @@ import type { Alert, AlertType } from '../shared/usage-wire.ts'
 type Kind = {
   type: AlertType
   label: string
-  /** What it is for, as the name that is offered. */
+  /** The purpose, as the name that is offered. */
   name: string
   /** On which side of the threshold. */
   fires: 'above' | 'below'
-  /** What stands beside the threshold; null where there is none to set. */
+  /** The label beside the threshold; null where there is none to set. */
   unit: string | null
   /** From what is typed to what is stored: a share is typed as a percentage. */
   factor: number
@@ -43,7 +43,7 @@ const kinds: Record<AlertType, Omit<Kind, 'type'>> = {
     label: 'Too slow',
     name: 'Slow answers',
     fires: 'above',
-    unit: 'ms for 95 of 100 calls',
+    unit: 'ms at p95',
     factor: 1,
     threshold: 1000,
     optional: false,
@@ -101,7 +101,7 @@ const kinds: Record<AlertType, Omit<Kind, 'type'>> = {
   },
   flagged_share_above: {
     label: 'Too many answers that leave something out',
-    name: 'Incomplete answers',
+    name: 'Answers that leave something out',
     fires: 'above',
     unit: '% of answers to questions',
     factor: 0.01,
@@ -178,7 +178,7 @@ export function sayRule({ type, threshold, window_minutes: minutes, environment,
   return `${label}${limit}${windowed ? ` within ${minutes} min` : ''}${where === '' ? '' : ` · ${where}`}`
 }
 
-/** What was measured, in the unit in which its limit is typed. */
+/** The measured value, in the unit in which its limit is typed. */
 export function sayMeasured(type: AlertType, value: number | null): string {
   if (value === null) return ''
   const { unit, factor } = kindOf(type)

@@ -3,7 +3,7 @@ import { History } from 'lucide-react'
 import { call } from '../../../client/api.ts'
 import { RefusalNotice } from '../../../parts/text/refusal.tsx'
 import { Moment } from '../../../parts/text/time.tsx'
-import { Verdict } from '../../../parts/verdict.tsx'
+import { Verdict } from '../../../parts/text/verdict.tsx'
 import { useAct } from '../../../client/queries.ts'
 import { sayCount } from '../../../text/words.ts'
 import { kindOf, sayMeasured } from './alert-kinds.ts'
@@ -24,7 +24,7 @@ export function AlertPreview({ place, values }: { place: Place; values: AlertVal
     },
     { refresh: [] },
   )
-  // What was found holds for the rules that were tried.
+  // The result holds for the rules that were tried.
   const found = tried.data?.of === JSON.stringify(previewOf(values)) ? tried.data.found : undefined
   return (
     <Stack gap="xs">
@@ -41,7 +41,7 @@ export function AlertPreview({ place, values }: { place: Place; values: AlertVal
       </Group>
       <RefusalNotice error={tried.error} />
       {found !== undefined && (
-        <Verdict says={sayFound(type, found)} bad={false}>
+        <Verdict says={sayFound(type, found)} mood="plain">
           {found.firings.length > 0 && (
             <List size="sm" aria-label="When it would have fired">
               {found.firings.slice(0, maxShown).map(({ started_at: from, ended_at: to, worst }) => (

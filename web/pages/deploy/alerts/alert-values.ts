@@ -62,7 +62,7 @@ export function alertChangesOf(values: AlertValues): ChangeAlert {
   return { ...rulesOf(values), channels: channelsOf(values.channels) }
 }
 
-/** What decides when it fires. */
+/** The fields that decide when it fires. */
 export function previewOf(values: AlertValues) {
   const { name: _name, ...rules } = rulesOf(values)
   return rules

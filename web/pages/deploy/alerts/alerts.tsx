@@ -11,7 +11,7 @@ import { RefusalNotice } from '../../../parts/text/refusal.tsx'
 import { RotateDialog } from '../../../parts/form/rotate-dialog.tsx'
 import { Row, Rows } from '../../../parts/table/rows.tsx'
 import { Ago, Moment } from '../../../parts/text/time.tsx'
-import { Verdict } from '../../../parts/verdict.tsx'
+import { Verdict } from '../../../parts/text/verdict.tsx'
 import { useAct } from '../../../client/queries.ts'
 import { alertsKey } from '../../../parts/shell/alert-bell.tsx'
 import { useAddress } from '../../../parts/text/address.ts'
@@ -26,7 +26,7 @@ import { Who } from '../shared/who.tsx'
 import type { Page } from '../../../client/wire.ts'
 import type { Alert, AlertDelivery } from '../shared/usage-wire.ts'
 
-/** Who is told when something is not as it should be. */
+/** Alerts of the project, and whom they notify. */
 export function AlertsPage({ place }: { place: Place }) {
   const { project, editor } = place
   const client = useQueryClient()
@@ -52,7 +52,7 @@ export function AlertsPage({ place }: { place: Place }) {
         within={project.name}
         action={editor && (alerts.data?.length ?? 0) > 0 ? button : undefined}
       >
-        Each keeps watch and tells when it fires and when all is well again.
+        Notifications when something goes wrong, and when it is resolved.
         {!editor && ' You are a viewer here. Editors make and change them.'}
       </Heading>
       <Loaded query={alerts}>
@@ -201,7 +201,7 @@ function AlertRow({ place, alert }: { place: Place; alert: Alert }) {
   )
 }
 
-/** What became of a test, looked for while the channels take it; so often and so long at most. */
+/** The result of a test, polled while the channels take it; so often and so long at most. */
 const looks = 12
 const lookMs = 500
 
@@ -232,7 +232,7 @@ function TestResult({ name, deliveries }: { name: string; deliveries: AlertDeliv
         ? `The test of ${name} is still on its way. Its history says what becomes of it.`
         : `The test of ${name} was delivered.`
   return (
-    <Verdict says={says} bad={failed.length > 0}>
+    <Verdict says={says} mood={failed.length > 0 ? 'bad' : open.length > 0 ? 'plain' : 'good'}>
       {failed.map(({ id, channel_type: type, target, error, response_status: answer, status }) => (
         <Text key={id} size="sm">
           {sayKind(type)} {target}: {error ?? `it answered with ${answer}`}

@@ -6,7 +6,7 @@ import type { SharedChannel } from '../shared/usage-wire.ts'
 export const channelsKey = (projectId: string) => ['projects', projectId, 'deploy', 'alert-channels']
 export const channelsPath = (projectId: string): string => `/v1/projects/${projectId}/alert-channels`
 
-/** What a project has for all its alerts. */
+/** The channels that a project has for all its alerts. */
 export function useSharedChannels(projectId: string) {
   return useQuery({
     queryKey: channelsKey(projectId),

@@ -173,7 +173,7 @@ function ChannelDialog({ place, channel, opened, onClose }: DialogProps) {
   const path = channelsPath(place.project.id)
   const save = useAct(
     ({ name, type, target }: Values) => {
-      // Of one that is there the address stays unless another is typed: it is not shown whole.
+      // An existing channel keeps its address unless another is typed: it is not shown whole.
       const address = target.trim() === '' ? undefined : newChannelOf({ type, target })
       const body = { name, ...(address !== undefined && { channel: address }) }
       return channel === null

@@ -2,7 +2,8 @@ import { Button, Checkbox, Group, List, Modal, Stack, Text, Title } from '@manti
 import { useState, type ReactNode } from 'react'
 import { Loaded } from '../../../parts/text/loaded.tsx'
 import { RefusalNotice } from '../../../parts/text/refusal.tsx'
-import { Verdict } from '../../../parts/verdict.tsx'
+import { usualEnvironment } from '../../../browser/paths.ts'
+import { Verdict } from '../../../parts/text/verdict.tsx'
 import { Callers } from './callers.tsx'
 import { Diff } from './diff.tsx'
 import { MovedQuestions } from '../shared/moved-questions.tsx'
@@ -25,7 +26,7 @@ export function DeploySheet(props: Props) {
   const { name, move, onClose } = props
   const titles = {
     deploy: `Deploy ${name} to ${move.environment}`,
-    promote: `Promote ${name} to ${move.environment}`,
+    promote: `${verbOf(move)} ${name} to ${move.environment}`,
     rollback: `Roll back ${name} in ${move.environment}`,
   }
   return (
@@ -45,7 +46,7 @@ function Sheet({ projectId, name, move, onClose }: Props) {
   const [accepted, setAccepted] = useState(false)
   // Rolling back is the way out of trouble: the server lets it pass, and so does the sheet.
   const gated = move.kind !== 'rollback' && report.data !== undefined && isBad(report.data)
-  const verbs = { deploy: 'Deploy', promote: 'Promote', rollback: 'Roll back to' }
+  const verb = verbOf(move)
   return (
     <form
       onSubmit={(event) => {
@@ -57,7 +58,7 @@ function Sheet({ projectId, name, move, onClose }: Props) {
         <Loaded query={report}>{(found) => <Findings of={of} report={found} move={move} />}</Loaded>
         {gated && (
           <Checkbox
-            label="Deploy it all the same: I know whom this concerns"
+            label="The callers above know. Deploy anyway."
             checked={accepted}
             onChange={(event) => setAccepted(event.currentTarget.checked)}
           />
@@ -73,9 +74,7 @@ function Sheet({ projectId, name, move, onClose }: Props) {
             disabled={report.data === undefined || (gated && !accepted)}
             loading={act.isPending}
           >
-            {report.data === undefined
-              ? `${verbs[move.kind]} ${name}`
-              : `${verbs[move.kind]} version ${report.data.version}`}
+            {report.data === undefined ? `${verb} ${name}` : `${verb} version ${report.data.version}`}
           </Button>
         </Group>
       </Stack>
@@ -83,7 +82,13 @@ function Sheet({ projectId, name, move, onClose }: Props) {
   )
 }
 
-/** What the server refuses unless it is forced. */
+/** A version is promoted towards callers; from there back to where people try things, it is deployed. */
+export function verbOf(move: Move): string {
+  if (move.kind === 'rollback') return 'Roll back to'
+  return move.kind === 'promote' && move.from !== usualEnvironment ? 'Promote' : 'Deploy'
+}
+
+/** Changes that the server refuses unless they are forced. */
 function isBad({ compatibility, routing }: DeployReport): boolean {
   return compatibility === 'breaking' || routing.regressions.length > 0
 }
@@ -119,7 +124,7 @@ function Findings({ of, report, move }: { of: { projectId: string; name: string 
           <Title order={3} mb={6}>
             What changes
           </Title>
-          <Loaded query={diff}>{({ diff: text }) => <Diff text={text} label="What changes" />}</Loaded>
+          <Loaded query={diff}>{(difference) => <Diff difference={difference} label="What changes" />}</Loaded>
         </section>
       )}
     </Stack>
@@ -129,7 +134,10 @@ function Findings({ of, report, move }: { of: { projectId: string; name: string 
 function Compatibility({ report }: { report: DeployReport }) {
   const breaking = report.compatibility === 'breaking'
   return (
-    <Verdict says={sayCompatibility(report)} bad={breaking}>
+    <Verdict
+      says={sayCompatibility(report)}
+      mood={breaking ? 'bad' : report.routing.regressions.length > 0 ? 'caution' : 'good'}
+    >
       {report.changes.length > 0 && (
         <List spacing={2} mt={4}>
           {report.changes.map(({ level, message }) => (

@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core'
 import classes from '../shared/deploy.module.css'
-import { changedLines } from '../diff-lines.ts'
+import { changedLines, replacedText } from './diff-lines.ts'
+import type { VersionsDiff } from '../shared/wire.ts'
 import { Scroll } from '../../../parts/table/scroll.tsx'
 
 type Kind = 'added' | 'removed' | 'same'
@@ -8,9 +9,19 @@ type Kind = 'added' | 'removed' | 'same'
 const kinds: Record<string, Kind> = { '+': 'added', '-': 'removed' }
 
 /** A unified diff. Signs and colour say the same, so that neither is needed alone. */
-export function Diff({ text, label }: { text: string; label: string }) {
-  const lines = changedLines(text)
-  if (lines.length === 0) return <Text c="dimmed">They are the same, word for word.</Text>
+export function Diff({ difference, label }: { difference: VersionsDiff; label: string }) {
+  const replaced = replacedText(difference)
+  return (
+    <>
+      {difference.diff === '' && <Text c="dimmed">They are the same, word for word.</Text>}
+      {replaced !== null && <Text>{replaced}</Text>}
+      <ChangedLines lines={changedLines(difference)} label={label} />
+    </>
+  )
+}
+
+function ChangedLines({ lines, label }: { lines: string[]; label: string }) {
+  if (lines.length === 0) return null
   return (
     <Scroll look="code" label={label}>
       {lines.map((line, at) => {

@@ -8,7 +8,7 @@ import { deployPath, paths } from '../../../browser/paths.ts'
 import { useEnvironments } from '../../../client/queries.ts'
 import { NotFoundPage } from '../../../parts/shell/not-found.tsx'
 import { AskedQuestions } from '../questions/asked-questions.tsx'
-import { DeploySheet } from './deploy-sheet.tsx'
+import { DeploySheet, verbOf } from './deploy-sheet.tsx'
 import classes from '../shared/deploy.module.css'
 import { ChangedMark } from './live-table.tsx'
 import { EndpointMetrics } from '../usage/metrics.tsx'
@@ -162,7 +162,7 @@ function Acts({ place, query, live }: Shown) {
           <Menu.Dropdown miw={220}>
             {others.map(({ name }) => (
               <Menu.Item key={name} onClick={() => setOpen({ kind: 'promote', from: environment, environment: name })}>
-                Promote to {name}…
+                {verbOf({ kind: 'promote', from: environment, environment: name })} to {name}…
               </Menu.Item>
             ))}
             {previous !== null && (

@@ -17,7 +17,7 @@ import { useDeployments, useQueryList } from '../shared/queries.ts'
 import { Who } from '../shared/who.tsx'
 import type { Query } from '../shared/wire.ts'
 
-/** What answers in the environment, and what could. */
+/** The endpoints of the environment, and queries that could be deployed. */
 export function EndpointsPage({ place }: { place: Place }) {
   const { project, environment, editor } = place
   const deployments = useDeployments(project.id)

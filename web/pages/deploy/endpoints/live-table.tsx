@@ -18,7 +18,7 @@ type Endpoint = { live: LiveDeployment; query: Query | undefined; figures: Figur
 
 type Props = { place: Place; live: LiveDeployment[]; queries: Query[]; onDeploy: (name: string) => void }
 
-/** What answers, with how much it was called in a week and how that compares with the week before. */
+/** The endpoints, with the calls of a week and how that compares with the week before. */
 export function LiveTable({ place, live, queries, onDeploy }: Props) {
   const { asked, choose } = useAddress()
   const figures = useQueryFigures(place.project.id, place.environment)
@@ -88,7 +88,7 @@ function columnsOf(place: Place, onDeploy: (name: string) => void): Array<SortCo
     },
     {
       name: 'trend',
-      label: 'Against last week',
+      label: 'vs last week',
       figure: true,
       by: ({ figures }) => growthOf(figures),
       cell: ({ figures }) => <Trend figures={figures} />,
@@ -108,7 +108,7 @@ function columnsOf(place: Place, onDeploy: (name: string) => void): Array<SortCo
     },
     {
       name: 'p95',
-      label: '95 of 100 within',
+      label: 'p95',
       figure: true,
       by: ({ figures }) => figures?.p95_ms ?? null,
       cell: ({ figures }) =>
@@ -134,13 +134,13 @@ function growthOf(figures: Figures): number | null {
 function Trend({ figures }: { figures: Figures }) {
   const growth = growthOf(figures)
   if (figures === undefined) return null
-  if (growth === null) return figures.requests > 0 ? <Text component="span">new</Text> : null
+  if (growth === null) return figures.requests > 0 ? <Text component="span">–</Text> : null
   const percent = Math.round(growth * 100)
   const words = percent === 0 ? 'as before' : `${percent > 0 ? '+' : '−'}${Math.abs(percent).toLocaleString('en')} %`
   const { requests, error_rate: errors, p95_ms: slow } = figures.before
   return (
     <Tooltip
-      label={`The week before: ${requests.toLocaleString('en')} calls, ${sayShare(errors)} errors, 95 of 100 within ${sayMs(slow)}`}
+      label={`The week before: ${requests.toLocaleString('en')} calls, ${sayShare(errors)} errors, p95 ${sayMs(slow)}`}
       multiline
       maw={260}
     >

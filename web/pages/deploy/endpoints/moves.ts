@@ -2,11 +2,10 @@ import { useQuery } from '@tanstack/react-query'
 import { call } from '../../../client/api.ts'
 import { deployPath } from '../../../browser/paths.ts'
 import { useAct } from '../../../client/queries.ts'
-import { thingKeys } from '../../../client/things.ts'
-import { deployKeys } from '../shared/queries.ts'
+import { changedByDeployment, deployKeys } from '../shared/queries.ts'
 import type { DeployReport, HistoryEntry } from '../shared/wire.ts'
 
-/** What makes a version answer somewhere. A deployment without `version` is one of the draft. */
+/** Acts that make a version answer somewhere. A deployment without `version` is one of the draft. */
 export type Move =
   | { kind: 'deploy'; environment: string; version?: number }
   | { kind: 'promote'; from: string; environment: string }
@@ -16,7 +15,7 @@ type OfQuery = { projectId: string; name: string }
 
 const pathOf = ({ projectId, name }: OfQuery): string => `/v1/projects/${projectId}/queries/${name}`
 
-/** What the move would do. Rolling back is checked as the deployment of that version, which it is. */
+/** The report of the move. Rolling back is checked as the deployment of that version, which it is. */
 export function useReport(of: OfQuery, move: Move) {
   return useQuery({
     queryKey: [...deployKeys.queries(of.projectId), of.name, 'report', move],
@@ -49,7 +48,7 @@ export function useEndReport(of: OfQuery, environment: string) {
 
 export function useMove(of: OfQuery, move: Move) {
   return useAct((force: boolean) => makeMove(of, move, force), {
-    refresh: changedBy(of.projectId),
+    refresh: changedByDeployment(of.projectId),
     say: ({ name, version, environment }) => `Version ${version} of ${name} now answers in ${environment}.`,
     lead: ({ name, environment }) => ({
       to: deployPath(of.projectId, `endpoints/${name}`, environment),
@@ -60,7 +59,7 @@ export function useMove(of: OfQuery, move: Move) {
 
 export function useUndeploy(of: OfQuery, environment: string) {
   return useAct(() => call<DeployReport>('POST', `${pathOf(of)}/undeploy`, { body: { environment } }), {
-    refresh: changedBy(of.projectId),
+    refresh: changedByDeployment(of.projectId),
     say: () => `${of.name} no longer answers in ${environment}.`,
   })
 }
@@ -74,11 +73,6 @@ function makeMove(of: OfQuery, move: Move, force: boolean): Promise<DeployReport
         ? { environment, version: move.version }
         : { environment, force, version: move.version }
   return call<DeployReport>('POST', `${pathOf(of)}/${kind}`, { body })
-}
-
-/** The Build tab knows the queries by a list of its own. */
-function changedBy(projectId: string) {
-  return [deployKeys.queries(projectId), deployKeys.deployments(projectId), thingKeys.queries(projectId)]
 }
 
 /** Where rolling back leads when no version is named: what was live before the last change here. */

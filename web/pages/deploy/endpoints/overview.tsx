@@ -20,7 +20,7 @@ import type { Query, SlotSchema, SlotsSchema, Version } from '../shared/wire.ts'
 
 const SqlText = lazy(async () => ({ default: (await import('../../build/queries/sql/sql-text.tsx')).SqlText }))
 
-/** What a caller has to know. */
+/** The facts that a caller needs. */
 export function Overview({ place, query, live }: { place: Place; query: Query; live: number | null }) {
   const version = useVersion({ projectId: place.project.id, name: query.name }, live ?? undefined)
   if (live === null) {
@@ -69,11 +69,11 @@ function Facts({ place, name, version }: { place: Place; name: string; version: 
                   </span>
                 ))}
           </dd>
-          <dt>Kept answers</dt>
+          <dt>Cache</dt>
           <dd>
             {version.cache_seconds === null || version.cache_seconds === 0
-              ? 'None: every call runs the query'
-              : `For up to ${sayNumber(version.cache_seconds)} s while the data is the same`}
+              ? 'Off: every call runs the query'
+              : `For up to ${sayNumber(version.cache_seconds)} s, until the data changes`}
           </dd>
         </dl>
       </Card>
@@ -114,14 +114,14 @@ function Facts({ place, name, version }: { place: Place; name: string; version: 
 
 function Slots({ slots: { properties, required } }: { slots: SlotsSchema }) {
   const entries = Object.entries(properties)
-  if (entries.length === 0) return <Text c="dimmed">It takes none: every call gives the same.</Text>
+  if (entries.length === 0) return <Text c="dimmed">No slots: every call gives the same answer.</Text>
   return (
     <PlainTable
       label="Slots"
-      head={['Name', 'Takes', 'Left out']}
+      head={['Name', 'Type', 'Required']}
       rows={entries.map(([name, slot]) => [
         <Code key="name">{name}</Code>,
-        <div key="takes">
+        <div key="type">
           {sayKind(slot)}
           {slot.description !== undefined && (
             <Text size="xs" c="dimmed">
@@ -135,7 +135,7 @@ function Slots({ slots: { properties, required } }: { slots: SlotsSchema }) {
   )
 }
 
-const formats = { date: 'a date', 'date-time': 'a moment', time: 'a time of day' }
+const formats = { date: 'date', 'date-time': 'date and time', time: 'time of day' }
 
 function sayKind(slot: SlotSchema): string {
   if (slot.type === 'array') return `a list, each ${sayKind({ ...slot.items })}`
@@ -153,6 +153,6 @@ function sayKind(slot: SlotSchema): string {
 }
 
 function sayAbsent({ default: usual }: SlotSchema, required: boolean): string {
-  if (required) return 'refused'
-  return usual === undefined || usual === null ? 'no value' : JSON.stringify(usual)
+  if (required) return 'yes'
+  return usual === undefined || usual === null ? 'no' : `no, default ${JSON.stringify(usual)}`
 }

@@ -27,7 +27,7 @@ export function VersionsView({ place, query, live }: Props) {
           </Empty>
         ) : (
           <Stack gap="lg">
-            <Compare place={place} name={query.name} versions={list} live={live} />
+            <Compare place={place} query={query} versions={list} live={live} />
             <Rows label="Versions">
               {list.map((each) => (
                 <Row
@@ -73,19 +73,18 @@ export function VersionsView({ place, query, live }: Props) {
 
 function Compare({
   place,
-  name,
+  query,
   versions,
   live,
-}: {
-  place: Place
-  name: string
+}: Props & {
   versions: VersionEntry[]
-  live: number | null
 }) {
   const newest = versions[0]?.version ?? 1
-  const [from, setFrom] = useState(live ?? newest)
-  const [to, setTo] = useState<number | 'draft'>('draft')
-  const diff = useDiff({ projectId: place.project.id, name }, from, to)
+  // A draft that is what answers has nothing to show beside it: then the last change is shown.
+  const isEdited = query.changed || (live !== null && live !== newest)
+  const [from, setFrom] = useState(isEdited ? (live ?? newest) : (versions[1]?.version ?? newest))
+  const [to, setTo] = useState<number | 'draft'>(isEdited ? 'draft' : newest)
+  const diff = useDiff({ projectId: place.project.id, name: query.name }, from, to)
   const numbers = versions.map(({ version }) => ({ value: String(version), label: `Version ${version}` }))
   return (
     <Card title="Compare">
@@ -99,7 +98,7 @@ function Compare({
           onChange={(value) => setTo(value === 'draft' ? 'draft' : Number(value))}
         />
       </Group>
-      <Loaded query={diff}>{({ diff: text }) => <Diff text={text} label="Difference" />}</Loaded>
+      <Loaded query={diff}>{(difference) => <Diff difference={difference} label="Difference" />}</Loaded>
     </Card>
   )
 }

@@ -3,7 +3,7 @@ import type { ApiKey, Permission } from '../shared/wire.ts'
 /** Stands for every project, now and later. */
 export const everyProject = '*'
 
-/** What is ticked, by project. Null stands for all, now and later. */
+/** The ticked permissions, by project. Null stands for all, now and later. */
 export type Granted = Record<string, { environments: string[] | null; queries: string[] | null }>
 
 export function permissionsOf(granted: Granted): Permission[] {

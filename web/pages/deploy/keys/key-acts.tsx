@@ -13,7 +13,7 @@ type Asking = 'edit' | 'rotate' | 'disable' | 'revoke' | null
 
 const refresh = [deployKeys.apiKeys]
 
-/** What can be done with a key. Each asks first, except what takes nothing away. */
+/** The acts on a key. Each asks first, except those that take nothing away. */
 export function KeyActs({ apiKey: key }: { apiKey: ApiKey }) {
   const [asking, setAsking] = useState<Asking>(null)
   const path = `/v1/api-keys/${key.id}`

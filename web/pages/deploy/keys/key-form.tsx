@@ -60,7 +60,7 @@ export function KeyForm<Answer>({ initial, verb, act, onDone, onClose }: Props<A
         />
         {granted === null ? (
           <Text c="dimmed">
-            What it reaches was set through the API in more lines than can be ticked here; it stays as it is.
+            Its access was set through the API with more rules than can be shown here, and stays as it is.
           </Text>
         ) : (
           <div>
@@ -73,7 +73,7 @@ export function KeyForm<Answer>({ initial, verb, act, onDone, onClose }: Props<A
           </div>
         )}
         <Group grow align="flex-start">
-          <Select label="It is good for" data={ends} {...form.getInputProps('lifetimeDays')} />
+          <Select label="Expires" data={ends} {...form.getInputProps('lifetimeDays')} />
           <Select
             label="Plan"
             data={(plans.data ?? [])
@@ -93,7 +93,7 @@ export function KeyForm<Answer>({ initial, verb, act, onDone, onClose }: Props<A
 
 const ownLimits = [
   { field: 'perMinute', label: 'Calls a minute', placeholder: 'as the plan', most: 1_000_000 },
-  { field: 'burst', label: 'At once', placeholder: 'a minute’s worth', most: 1_000_000 },
+  { field: 'burst', label: 'Burst', placeholder: 'a minute’s worth', most: 1_000_000 },
   { field: 'perDay', label: 'Calls a day', placeholder: 'as the plan', most: 1_000_000_000 },
 ] as const
 

@@ -78,7 +78,7 @@ export function changesOf(values: KeyValues): ChangeApiKey {
   }
 }
 
-/** Who says nothing about calls at once may make those of a minute at once. */
+/** A key without a burst may make the calls of a minute at once. */
 function ownLimitsOf({ perMinute, burst, perDay }: KeyValues) {
   const rate =
     perMinute === '' ? null : { per_minute: Number(perMinute), burst: Number(burst === '' ? perMinute : burst) }

@@ -52,13 +52,13 @@ function KeyFacts({ place, apiKey: key }: { place: Place; apiKey: ApiKey }) {
             <dd>
               <Moment at={key.created_at} />
             </dd>
-            <dt>Good until</dt>
-            <dd>{key.expires_at === null ? 'no end' : <Moment at={key.expires_at} />}</dd>
+            <dt>Expires</dt>
+            <dd>{key.expires_at === null ? 'never' : <Moment at={key.expires_at} />}</dd>
             {key.previous_secret_until !== null && (
               <>
                 <dt>Old secret</dt>
                 <dd>
-                  good until <Moment at={key.previous_secret_until} />
+                  expires <Moment at={key.previous_secret_until} />
                 </dd>
               </>
             )}
@@ -147,7 +147,7 @@ function TestCall({ place: { project, environment }, apiKey }: { place: Place; a
 function ReachCard({ apiKey: key }: { apiKey: ApiKey }) {
   const reach = useReach(key.id)
   return (
-    <Card title="What it reaches">
+    <Card title="Access">
       <Loaded query={reach}>
         {(list) =>
           list.length === 0 ? (
@@ -156,7 +156,7 @@ function ReachCard({ apiKey: key }: { apiKey: ApiKey }) {
             </Text>
           ) : (
             <PlainTable
-              label="What it reaches"
+              label="Access"
               head={['Project', 'Environment', 'Queries']}
               rows={list.flatMap(({ project_name: name, environments }) =>
                 environments.map((environment) => [
@@ -180,7 +180,7 @@ function sayPlan({ plan, rate_limit: own, daily_quota: quota }: ApiKey, plans: P
   const perDay = quota ?? known?.per_day ?? null
   const limits = [
     perMinute === null ? '' : `${sayCount(perMinute, 'call')} a minute`,
-    perMinute === null || burst === null ? '' : `${sayNumber(burst)} at once`,
+    perMinute === null || burst === null ? '' : `burst ${sayNumber(burst)}`,
     perDay === null ? '' : `${sayCount(perDay, 'call')} a day`,
   ].filter((each) => each !== '')
   const itsOwn = own !== null || quota !== null ? ' with limits of its own' : ''

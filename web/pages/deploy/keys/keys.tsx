@@ -159,7 +159,7 @@ export function Tags({ tags }: Pick<ApiKey, 'tags'>) {
 }
 
 function sayUsage({ requests, rejected }: NonNullable<KeyUsage>): string {
-  const away = rejected === 0 ? '' : `, ${sayNumber(rejected)} turned away`
+  const away = rejected === 0 ? '' : `, ${sayNumber(rejected)} rejected`
   return `${sayCount(requests, 'call')}${away}`
 }
 

@@ -103,7 +103,7 @@ type ChoiceProps = {
   all: string
   some: string
   names: string[]
-  /** What is ticked when one begins to choose. */
+  /** The ticks to begin with. */
   first: string[]
   chosen: string[] | null
   onChange: (chosen: string[] | null) => void

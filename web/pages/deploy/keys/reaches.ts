@@ -15,7 +15,7 @@ export function reaches(
   )
 }
 
-/** What the key reaches in this project, in a few words. */
+/** The access of a key in this project, in a few words. */
 export function sayReach({ permissions }: Pick<ApiKey, 'permissions'>, projectId: string): string {
   const here = permissions.filter((line) => line.project_id === '*' || line.project_id === projectId)
   const words = here.map(({ environments, queries }) => {

@@ -13,7 +13,7 @@ import { sayShare } from '../shared/words.ts'
 
 export const questionsKey = (projectId: string) => ['projects', projectId, 'deploy', 'questions']
 
-/** What was asked, newest first: everything, or what one query answered or came nearest to. */
+/** The questions asked, newest first: everything, or those that one query answered or came nearest to. */
 export function AskedQuestions({ place, query }: { place: Place; query: string | null }) {
   const { project, environment } = place
   const tryIt = place.to('try')
@@ -56,8 +56,10 @@ const outcomes: Record<LoggedQuestion['outcome'], string> = {
   answered: 'Answered',
   no_match: 'No match',
   ambiguous: 'Ambiguous',
-  missing_slots: 'Incomplete',
-  unexpressed: 'Not in whole',
+  missing_slots: 'Needs a value',
+  unexpressed: 'Partly covered',
+  unsure: 'Unsure',
+  period_end: 'Loses part of a period',
 }
 
 function AskedRow({ place, asked }: { place: Place; asked: LoggedQuestion }) {

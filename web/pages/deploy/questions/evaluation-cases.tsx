@@ -11,7 +11,7 @@ import { PlainTable } from '../../../parts/table/plain-table.tsx'
 import { RefusalNotice } from '../../../parts/text/refusal.tsx'
 import { Row, Rows } from '../../../parts/table/rows.tsx'
 import { Ago } from '../../../parts/text/time.tsx'
-import { Verdict } from '../../../parts/verdict.tsx'
+import { Verdict } from '../../../parts/text/verdict.tsx'
 import { useAct } from '../../../client/queries.ts'
 import type { Place } from '../shared/place.ts'
 import type { Evaluation, EvaluationRun } from '../shared/wire.ts'
@@ -73,7 +73,7 @@ function RunResult({ run: { total, passed, results, environment } }: { run: Eval
   const failed = results.filter((each) => !each.passed)
   return (
     <Verdict
-      bad={failed.length > 0}
+      mood={failed.length > 0 ? 'bad' : 'good'}
       says={
         failed.length === 0
           ? `Each of the ${total} is answered as expected in ${environment}.`

@@ -6,7 +6,7 @@ import type { Place } from '../shared/place.ts'
 import { Reports } from './reports.tsx'
 import { Unanswered } from './unanswered.tsx'
 
-/** What people asked, first what nobody could answer. */
+/** The questions of people, first those that no query answered. */
 export function QuestionsPage({ place }: { place: Place }) {
   const { project, environment } = place
   return (

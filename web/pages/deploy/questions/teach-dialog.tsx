@@ -10,7 +10,7 @@ import classes from '../shared/deploy.module.css'
 import { evaluationsKey } from './evaluation-cases.tsx'
 import type { Place } from '../shared/place.ts'
 import { deployKeys, useQueryList } from '../shared/queries.ts'
-import { missingOf, readingOf, saidValues } from '../shared/reading.ts'
+import { missingOf, readingOf, givenValues } from '../shared/reading.ts'
 import { readValues, showValues, type Typed } from '../shared/slot-values.ts'
 import { SlotsForm } from '../shared/slots-form.tsx'
 import type { Query, QuestionGroup } from '../shared/wire.ts'
@@ -82,7 +82,7 @@ function ChosenQuery({ place: { project, environment }, group, query, onClose }:
       for (const { question, values } of taken) {
         const meant = { questions: [question], query: query.name }
         if (asCase) await call('POST', path, { body: { ...meant, as: 'evaluation', parameters: values } })
-        await call('POST', path, { body: { ...meant, as: 'example', parameters: saidValues(query.slots, values) } })
+        await call('POST', path, { body: { ...meant, as: 'example', parameters: givenValues(query.slots, values) } })
       }
     },
     {

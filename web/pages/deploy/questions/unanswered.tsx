@@ -16,7 +16,7 @@ import type { Place } from '../shared/place.ts'
 import { TeachDialog } from './teach-dialog.tsx'
 import type { QuestionGroup } from '../shared/wire.ts'
 
-/** What nobody could answer, in groups of about the same, those asked most first. */
+/** Unanswered questions, in groups of about the same, those asked most first. */
 export function Unanswered({ place, most = 200 }: { place: Place; most?: number }) {
   const { project, environment } = place
   const groups = useQuery({
@@ -54,7 +54,7 @@ function GroupRow({ place, group }: { place: Place; group: QuestionGroup }) {
       call<{ resolved: number }>('POST', `/v1/projects/${project.id}/questions/resolve`, {
         body: { questions: group.questions.map(({ text }) => text), as: 'dismissed' },
       }),
-    { refresh: [questionsKey(project.id)], say: () => 'Set aside.' },
+    { refresh: [questionsKey(project.id)], say: () => 'Ignored.' },
   )
   const others = group.questions.filter(({ text }) => text !== group.question)
   return (
@@ -62,31 +62,35 @@ function GroupRow({ place, group }: { place: Place; group: QuestionGroup }) {
       end={
         editor && (
           <Group gap="xs">
-            <Button
-              size="xs"
-              variant="default"
-              aria-label={`Make it an example…: “${group.question}”`}
-              onClick={() => setTeaching(true)}
-            >
-              Make it an example…
-            </Button>
-            <Button
-              size="xs"
-              variant="default"
-              aria-label={`New query… for “${group.question}”`}
-              onClick={() => setDrafting(true)}
-            >
-              New query…
-            </Button>
+            {group.could_answer === 'nearest' && (
+              <Button
+                size="xs"
+                variant="default"
+                aria-label={`Make it an example…: “${group.question}”`}
+                onClick={() => setTeaching(true)}
+              >
+                Make it an example…
+              </Button>
+            )}
+            {group.could_answer !== 'nothing' && (
+              <Button
+                size="xs"
+                variant="default"
+                aria-label={`New query… for “${group.question}”`}
+                onClick={() => setDrafting(true)}
+              >
+                New query…
+              </Button>
+            )}
             <Button
               size="xs"
               variant="subtle"
               color="gray"
               loading={dismiss.isPending}
-              aria-label={`Set aside “${group.question}”`}
+              aria-label={`Ignore “${group.question}”`}
               onClick={() => dismiss.mutate()}
             >
-              Set aside
+              Ignore
             </Button>
           </Group>
         )
@@ -114,8 +118,11 @@ function GroupRow({ place, group }: { place: Place; group: QuestionGroup }) {
   )
 }
 
-/** What would have them answered, by why most of them were not. */
-function whatToDo({ outcomes, nearest }: QuestionGroup): string {
+/** The remedy for a group, by why most of its questions were not answered. */
+function whatToDo({ outcomes, nearest, could_answer: could }: QuestionGroup): string {
+  if (could === 'nothing') return 'Questions only read: no query can do this. Ignore it.'
+  if (could === 'new_query')
+    return `${nearest ?? 'The nearest query'} lists and does not count. Write a query that counts.`
   const [most = 'no_match'] = Object.entries(outcomes)
     .toSorted(([, one], [, other]) => other - one)
     .map(([outcome]) => outcome)
@@ -125,6 +132,10 @@ function whatToDo({ outcomes, nearest }: QuestionGroup): string {
       return `${query} needs a value that it does not say. Callers are asked for it; a default in ${query} would answer it as it is.`
     case 'unexpressed':
       return `${query} would leave out a part of it. A query that takes that part answers it.`
+    case 'unsure':
+      return `${query} may answer it, but not surely enough. If it does, make it an example.`
+    case 'period_end':
+      return `${query} would lose a part of the period. Its page in Build has the SQL that does not.`
     case 'ambiguous':
       return 'Several queries could answer it. Make it an example of the one that should.'
     default:

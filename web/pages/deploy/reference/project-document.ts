@@ -7,7 +7,7 @@ export type ProjectDocument = Pick<OpenApi, 'components'> & {
   paths: Record<string, { description?: string; post?: Described }>
 }
 
-/** What is known of a query to whoever calls it. */
+/** The facts about a query that its callers may see. */
 export type DescribedQuery = {
   name: string
   title: string

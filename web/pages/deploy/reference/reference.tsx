@@ -14,7 +14,7 @@ import { useDeployments } from '../shared/queries.ts'
 import { ShareReference } from './share-reference.tsx'
 import { Console } from '../try/try.tsx'
 
-/** What is deployed here as its callers see it. */
+/** The deployed queries as their callers see them. */
 export function ReferencePage({ place }: { place: Place }) {
   const { project, environment } = place
   const address = `/v1/projects/${project.id}/openapi.json?environment=${environment}`

@@ -18,7 +18,7 @@ import { readValues, showValues, type Typed } from '../shared/slot-values.ts'
 import { SlotsForm } from '../shared/slots-form.tsx'
 
 /**
- * What a project answers, for who has an API key for it and no account, or the link of an owner. Calling takes a key,
+ * The reference of a project, for a holder of an API key without an account, or of an owner's link. Calling takes a key,
  * which is forgotten with the page.
  */
 export function SharedReferencePage({ projectId }: { projectId: string }) {

@@ -1,10 +1,10 @@
-import { Badge, Button, Chip, Group, Stack, Text, Title } from '@mantine/core'
-import { useState } from 'react'
+import { Badge, Button, Chip, Code, Group, Stack, Text, Title } from '@mantine/core'
+import { useState, type Ref } from 'react'
 import { Loaded } from '../../../parts/text/loaded.tsx'
 import { PlainTable } from '../../../parts/table/plain-table.tsx'
 import { Row, Rows } from '../../../parts/table/rows.tsx'
 import { Ago, sayExactly } from '../../../parts/text/time.tsx'
-import { sayNumber } from '../../../text/words.ts'
+import { sayCount, sayNumber, sayValue } from '../../../text/words.ts'
 import classes from './replay.module.css'
 import { OpenedCall } from './replay-call.tsx'
 import { outcomes, outcomeWords, sayCost } from './replay-words.ts'
@@ -12,27 +12,26 @@ import { useReplay, useReplayCalls } from './replays.ts'
 import type { Place } from '../shared/place.ts'
 import type { Replay, ReplayCallEntry, ReplayOutcome } from '../shared/wire.ts'
 
-type Props = { place: Place; replay: Replay; order: 2 | 3 }
+type Props = { place: Place; replay: Replay; order: 2 | 3; ref: Ref<HTMLElement> }
 
-/** What recorded calls said of a release when it was checked, with those that differ to open. */
-export function RecordedCalls({ place, replay, order }: Props) {
-  const { data: now = replay } = useReplay(place.project.id, replay.id, replay)
+/** The replay of a checked release, with the calls that differ to open. */
+export function RecordedCalls({ place, replay, order, ref }: Props) {
   return (
-    <section>
+    <section ref={ref}>
       <Title order={order} size="h3" mb={4}>
         Recorded calls
       </Title>
       <Text c="dimmed">
-        {now.summary}
-        {now.status === 'running' && ' The others are still being run.'}
-        {now.status === 'stopped' && ' It was stopped before the others were run.'}
+        {replay.summary}
+        {replay.status === 'running' && ' The others are still being run.'}
+        {replay.status === 'stopped' && ' It was stopped before the others were run.'}
       </Text>
-      <ComparedCalls place={place} replay={now} />
+      <ComparedCalls place={place} replay={replay} />
     </section>
   )
 }
 
-/** The calls that were run behind a release that is tried out. */
+/** Calls that were run in the background of a canary or shadow. */
 export function CallsBehind({ place, replayId }: { place: Place; replayId: string }) {
   const replay = useReplay(place.project.id, replayId)
   // It is made with the first call that is compared.
@@ -205,8 +204,10 @@ function CallRow({ place, replayId, entry, isOpen, onToggle }: RowProps) {
         }
       >
         <span className={classes['name']}>{query}</span>
+        {entry.parameters !== null && !isOpen && <CallValues parameters={entry.parameters} />}
         <Text size="xs" c="dimmed">
-          called <Ago at={at} />, version {before} beside {after === null ? 'the draft' : `version ${after}`}
+          {sayRows(entry)}called <Ago at={at} />, version {before} beside{' '}
+          {after === null ? 'the draft' : `version ${after}`}
         </Text>
       </Row>
       {isOpen && (
@@ -216,4 +217,25 @@ function CallRow({ place, replayId, entry, isOpen, onToggle }: RowProps) {
       )}
     </>
   )
+}
+
+/** The values that tell calls of one query apart. */
+function CallValues({ parameters }: { parameters: Record<string, unknown> }) {
+  const values = Object.entries(parameters)
+  if (values.length === 0) return null
+  return (
+    <Text size="sm" component="div" className={classes['given']}>
+      {values.map(([name, value]) => (
+        <Code key={name}>
+          {name} = {value === null ? 'null' : sayValue(value)}
+        </Code>
+      ))}
+    </Text>
+  )
+}
+
+/** How many rows each version answers with, where that differs. */
+function sayRows({ before_rows: before, after_rows: after }: ReplayCallEntry): string {
+  if (before === null || after === null || before === after) return ''
+  return `${sayCount(before, 'row')} → ${sayNumber(after)}, `
 }

@@ -1,11 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { call } from '../../../client/api.ts'
 import { useAct, usePages } from '../../../client/queries.ts'
-import { thingKeys } from '../../../client/things.ts'
-import { deployKeys } from '../shared/queries.ts'
+import { changedByDeployment } from '../shared/queries.ts'
 import type { Release, ReleaseEntry } from '../shared/wire.ts'
 
-/** What releases something: every draft that differs, all of another environment, or what was there before. */
+/** Acts that release something: every draft that differs, all of another environment, or the versions before. */
 export type ReleaseAct =
   | { kind: 'release'; environment: string }
   | { kind: 'promote'; from: string; environment: string }
@@ -29,7 +28,7 @@ export function useRelease(projectId: string, releaseId: string) {
   })
 }
 
-/** What it would do. */
+/** The plan of the release. */
 export function useReleaseCheck(projectId: string, act: ReleaseAct) {
   return useQuery({
     queryKey: [...keyOf(projectId), 'check', act],
@@ -43,10 +42,10 @@ export function useReleaseCheck(projectId: string, act: ReleaseAct) {
   })
 }
 
-/** Who gets a release at first: everyone, a share of the keys, or nobody while its rows are compared. */
+/** The first callers of a release: everyone, a share of the keys, or nobody while its rows are compared. */
 export type Trial = 'everyone' | '1' | '10' | '50' | 'shadow'
 
-/** Taken back by itself where it fails more often, or takes much longer, than what it replaces. */
+/** Rolled back by itself where it fails more often, or takes much longer, than what it replaces. */
 const carefully = { error_rate: 0.05, p95_factor: 3 }
 
 function trialOf(trial: Trial): Record<string, unknown> {
@@ -65,7 +64,7 @@ export function useReleaseAct(projectId: string, act: ReleaseAct) {
       return call<Release>('POST', path, { body: { ...body, ...forced, ...tried, ...why }, timeoutMs })
     },
     {
-      refresh: changedBy(projectId),
+      refresh: [keyOf(projectId), ...changedByDeployment(projectId)],
       say: ({ status, queries, environment }) => {
         const what = queries.length === 1 ? '1 query' : `${queries.length} queries`
         const isTriedOut = status === 'canary' || status === 'shadow'
@@ -75,21 +74,15 @@ export function useReleaseAct(projectId: string, act: ReleaseAct) {
   )
 }
 
-/** Lets a release that is tried out answer everyone. */
+/** Rolls a canary or shadow out to every key. */
 export function useContinue(projectId: string, releaseId: string) {
   return useAct(
     () => call<Release>('POST', `/v1/projects/${projectId}/releases/${releaseId}/continue`, { body: {}, timeoutMs }),
-    { refresh: changedBy(projectId), say: ({ environment }) => `It answers everyone in ${environment}.` },
+    {
+      refresh: [keyOf(projectId), ...changedByDeployment(projectId)],
+      say: ({ environment }) => `Rolled out to all in ${environment}.`,
+    },
   )
-}
-
-function changedBy(projectId: string) {
-  return [
-    keyOf(projectId),
-    deployKeys.queries(projectId),
-    deployKeys.deployments(projectId),
-    thingKeys.queries(projectId),
-  ]
 }
 
 function requestOf(projectId: string, act: ReleaseAct): { path: string; body: Record<string, unknown> } {

@@ -1,15 +1,19 @@
-import { Badge, List, Stack, Text, Title } from '@mantine/core'
+import { Badge, Button, List, Stack, Text, Title } from '@mantine/core'
+import { useRef } from 'react'
 import { Link } from 'wouter'
 import { Growing } from '../../../parts/table/more.tsx'
 import { Row, Rows } from '../../../parts/table/rows.tsx'
 import { Ago } from '../../../parts/text/time.tsx'
-import { Verdict } from '../../../parts/verdict.tsx'
+import { Parts, Verdict } from '../../../parts/text/verdict.tsx'
+import { sayCount } from '../../../text/words.ts'
 import classes from '../shared/deploy.module.css'
 import { MovedQuestions } from '../shared/moved-questions.tsx'
 import type { Place } from '../shared/place.ts'
 import { RecordedCalls } from './recorded-calls.tsx'
 import { TriedOut } from './release-trial.tsx'
-import { sayMeaning, sayQuestions, sayVersions } from './release-words.ts'
+import { changedCalls, isAhead, judgeRelease } from './release-verdict.ts'
+import { sayVersions } from './release-words.ts'
+import { useReplay } from './replays.ts'
 import { sayChange } from '../shared/words.ts'
 import type { Release } from '../shared/wire.ts'
 
@@ -20,20 +24,36 @@ type Props = {
   order?: 2 | 3
 }
 
-/** What a release does, or would do: to callers, to questions, and query by query. */
+/** The effect of a release: on callers, on questions, and query by query. */
 export function ReleasePlan({ place, release, order = 3 }: Props) {
-  const isBreaking = release.queries.some(({ compatibility }) => compatibility === 'breaking')
+  const replay = useReplay(place.project.id, release.replay?.id ?? null, release.replay ?? undefined).data ?? null
+  const { says, mood, parts } = judgeRelease(release, replay)
+  const callsRef = useRef<HTMLElement>(null)
+  const changed = changedCalls(replay)
   return (
     <Stack gap="lg">
-      <Verdict says={sayMeaning(release)} bad={isBreaking} />
-      <section>
-        <Title order={order} size="h3" mb={4}>
-          Questions
-        </Title>
-        <Text c="dimmed">{sayQuestions(release)}</Text>
-        <MovedQuestions routing={release.routing} />
-      </section>
-      {release.replay !== null && <RecordedCalls place={place} replay={release.replay} order={order} />}
+      <Verdict says={says} mood={mood}>
+        <Parts parts={parts} />
+        {changed > 0 && (
+          <Button
+            variant="default"
+            size="xs"
+            mt="xs"
+            onClick={() => callsRef.current?.scrollIntoView({ block: 'start' })}
+          >
+            Review {sayCount(changed, 'changed answer')}
+          </Button>
+        )}
+      </Verdict>
+      {release.routing.regressions.length > 0 && (
+        <section>
+          <Title order={order} size="h3" mb={4}>
+            Questions
+          </Title>
+          <MovedQuestions routing={release.routing} isAhead={isAhead(release)} />
+        </section>
+      )}
+      {replay !== null && <RecordedCalls ref={callsRef} place={place} replay={replay} order={order} />}
       <TriedOut place={place} release={release} order={order} />
       <section>
         <Title order={order} size="h3" mb={6}>
@@ -57,7 +77,7 @@ type ReleasedQuery = Release['queries'][number]
 
 const ranks = { breaking: 0, additive: 1, compatible: 2, first: 3 }
 
-/** What somebody must look at comes before what nobody notices. */
+/** Changes that need attention come before those that nobody notices. */
 function worstFirst(queries: ReleasedQuery[]): ReleasedQuery[] {
   return queries.toSorted(
     (left, right) => ranks[left.compatibility] - ranks[right.compatibility] || (left.name < right.name ? -1 : 1),

@@ -7,6 +7,7 @@ import type { Place } from '../shared/place.ts'
 import { useReleaseAct, useReleaseCheck, type ReleaseAct, type Trial } from './release-acts.ts'
 import { ReleasePlan } from './release-plan.tsx'
 import { isRefusedRelease, sayQueries } from './release-words.ts'
+import type { Release } from '../shared/wire.ts'
 
 type Props = { place: Place; act: ReleaseAct; onClose: () => void }
 
@@ -16,6 +17,11 @@ const titles = {
   rollback: ({ environment }: ReleaseAct) => `Roll back in ${environment}`,
 }
 const verbs = { release: 'Release', promote: 'Promote', rollback: 'Roll back' }
+const whys = {
+  release: 'What this release is for',
+  promote: 'What this promotion is for',
+  rollback: 'What went wrong',
+}
 const nothing = {
   release: 'Every draft is what answers here already.',
   promote: 'Both environments answer with the same versions.',
@@ -27,7 +33,7 @@ const trials: Array<{ value: Trial; label: string }> = [
   { value: '50', label: 'Half of the keys first' },
   { value: '10', label: '10 % of the keys first' },
   { value: '1', label: '1 % of the keys first' },
-  { value: 'shadow', label: 'Nobody: run it behind the calls and compare' },
+  { value: 'shadow', label: 'Shadow: run alongside, compare, serve nothing' },
 ]
 
 /** Shows what a release would change and for whom, and makes it only then. */
@@ -89,12 +95,7 @@ function Sheet({ place, act, onClose }: Props) {
               <Text c="dimmed">{nothing[act.kind]}</Text>
             ) : (
               <>
-                <Text>
-                  {release.queries.length === 1
-                    ? 'One query changes'
-                    : `${sayQueries(release.queries.length)} change together`}
-                  : callers see all of it or nothing. Calls under way end with the version that they found.
-                </Text>
+                <Text>{saySheet(act, release)}</Text>
                 <ReleasePlan place={place} release={release} />
               </>
             )
@@ -103,7 +104,7 @@ function Sheet({ place, act, onClose }: Props) {
         {count > 0 && (
           <TextInput
             label="Why"
-            placeholder="What this release is for"
+            placeholder={whys[act.kind]}
             description="Joins the history."
             value={message}
             onChange={(event) => setMessage(event.currentTarget.value)}
@@ -116,7 +117,7 @@ function Sheet({ place, act, onClose }: Props) {
             description={
               trial === 'everyone' || trial === 'shadow'
                 ? undefined
-                : 'Each key has one version for all its calls. It is taken back by itself where it fails or slows down.'
+                : 'Each key has one version for all its calls. It rolls back by itself if it fails or slows down.'
             }
             data={trials}
             value={trial}
@@ -126,7 +127,7 @@ function Sheet({ place, act, onClose }: Props) {
         )}
         {gated && (
           <Checkbox
-            label="Release it all the same: I know whom this concerns"
+            label="The callers above know. Release anyway."
             checked={accepted}
             onChange={(event) => setAccepted(event.currentTarget.checked)}
           />
@@ -150,4 +151,20 @@ function Sheet({ place, act, onClose }: Props) {
       </Stack>
     </form>
   )
+}
+
+/** The act in one sentence, in its own direction. */
+function saySheet({ kind }: ReleaseAct, { queries }: Release): string {
+  const [only] = queries
+  if (kind === 'rollback' && queries.length === 1 && only !== undefined)
+    return `${only.name} ${sayReturn(only)}. Calls under way end with the version that they found.`
+  const verb =
+    kind === 'rollback' ? (queries.length === 1 ? 'goes back' : 'go back') : queries.length === 1 ? 'changes' : 'change'
+  const together = queries.length === 1 ? '' : ' together'
+  return `${sayQueries(queries.length)} ${verb}${together}: callers see all of it or nothing. Calls under way end with the version that they found.`
+}
+
+function sayReturn({ version, previous_version: before }: Release['queries'][number]): string {
+  if (version === null) return `stops answering: before v${before ?? ''} it was not there`
+  return before === null ? `answers with v${version} again` : `goes back from v${before} to v${version}`
 }

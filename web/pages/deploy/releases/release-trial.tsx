@@ -1,10 +1,10 @@
 import { List, Text, Title } from '@mantine/core'
-import { Ago } from '../../../parts/text/time.tsx'
+import { Ago, Moment } from '../../../parts/text/time.tsx'
 import type { Place } from '../shared/place.ts'
 import { CallsBehind } from './recorded-calls.tsx'
 import type { Release } from '../shared/wire.ts'
 
-/** How a release that is tried out does, or did. */
+/** A canary or shadow: whom it serves, and its figures beside those of the version before. */
 export function TriedOut({ place, release, order }: { place: Place; release: Release; order: 2 | 3 }) {
   const trial = release.canary ?? release.shadow
   if (trial === null) return null
@@ -15,14 +15,13 @@ export function TriedOut({ place, release, order }: { place: Place; release: Rel
         {release.canary === null ? 'Shadow' : 'Canary'}
       </Title>
       <Text c="dimmed">
-        {release.canary === null ? 'It answered nobody' : `It answered ${trial.percent} % of the keys`}, since{' '}
-        <Ago at={trial.started_at} />
+        {sayServing(release, trial)} since <Moment at={trial.started_at} />
         {trial.ended_at !== null && (
           <>
             , until <Ago at={trial.ended_at} />
           </>
         )}
-        .{trial.because !== null && ` Taken back: ${trial.because}`}
+        .{trial.because !== null && ` Rolled back: ${trial.because}`}
       </Text>
       <List spacing={2} size="sm">
         {trial.queries.map(({ query, after, before }) => (
@@ -42,7 +41,15 @@ export function TriedOut({ place, release, order }: { place: Place; release: Rel
   )
 }
 
-type Seen = NonNullable<Release['canary']>['queries'][number]['after']
+/** Whom a trial serves, or served until it ended. */
+function sayServing({ canary }: Release, { percent, ended_at: endedAt }: Trial): string {
+  if (canary === null)
+    return endedAt === null ? 'Running alongside, serving nothing,' : 'Ran alongside, serving nothing,'
+  return `${endedAt === null ? 'Serving' : 'Served'} ${percent} % of keys`
+}
+
+type Trial = NonNullable<Release['canary']>
+type Seen = Trial['queries'][number]['after']
 
 function sayFigures({ calls, errors, p95_ms: p95 }: Seen): string {
   if (calls === 0) return 'no calls yet'

@@ -1,4 +1,3 @@
-import { sayRouting } from '../shared/words.ts'
 import type { Release, ReleaseEntry } from '../shared/wire.ts'
 
 /** How many queries, in words. */
@@ -39,24 +38,7 @@ export function sayVersions({
   return before === null ? `v${version}, new here` : before === version ? `v${version}` : `v${before} → v${version}`
 }
 
-/** What the release means, or meant, for those who call its queries. */
-export function sayMeaning({ status, queries, environment }: Release): string {
-  const isAhead = status === 'checked'
-  const broken = queries.filter(({ compatibility }) => compatibility === 'breaking').length
-  if (broken > 0)
-    return isAhead ? `Callers of ${sayQueries(broken)} would break.` : `It broke callers of ${sayQueries(broken)}.`
-  const isFirst = queries.every(({ compatibility }) => compatibility === 'first')
-  if (!isFirst) return isAhead ? 'Existing callers are unaffected.' : 'Callers that were there were unaffected.'
-  return isAhead
-    ? `Nothing answers under these names in ${environment} yet, so no caller is affected.`
-    : `Nothing answered under these names in ${environment} before, so no caller was affected.`
-}
-
-export function sayQuestions({ routing }: Release): string {
-  return sayRouting({ routing })
-}
-
-/** What the server refuses unless it is forced. */
+/** Changes that the server refuses unless they are forced. */
 export function isRefusedRelease({ queries, routing }: Release): boolean {
   return queries.some(({ compatibility }) => compatibility === 'breaking') || routing.regressions.length > 0
 }

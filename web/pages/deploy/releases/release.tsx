@@ -45,7 +45,7 @@ export function ReleasePage({ place, releaseId }: { place: Place; releaseId: str
   )
 }
 
-/** What can be done about it: on or back while it is tried out, back once it answers everyone. */
+/** Buttons: roll out or back during a trial, back once it serves everyone. */
 function Actions({ place, release, releaseId, onBack }: Acting) {
   const goOn = useContinue(place.project.id, releaseId)
   const isTriedOut = release.status === 'canary' || release.status === 'shadow'
@@ -54,11 +54,11 @@ function Actions({ place, release, releaseId, onBack }: Acting) {
     <Group gap="sm">
       {isTriedOut && <ReleaseState status={release.status} />}
       <Button variant="default" onClick={onBack}>
-        {isTriedOut ? 'Take back' : 'Roll back'}
+        Roll back
       </Button>
       {isTriedOut && (
         <Button loading={goOn.isPending} onClick={() => goOn.mutate()}>
-          Answer everyone
+          Roll out to all
         </Button>
       )}
       <RefusalNotice error={goOn.error} />
@@ -91,11 +91,11 @@ function Facts({ place, release }: { place: Place; release: Release }) {
       {forced && (
         <>
           <dt>Forced</dt>
-          <dd>Released with force: no gate could hold it.</dd>
+          <dd>Failed checks were overridden.</dd>
         </>
       )}
-      <Other place={place} label="Takes back" releaseId={rollsBack} />
-      <Other place={place} label="Taken back by" releaseId={rolledBackBy} />
+      <Other place={place} label="Rolls back" releaseId={rollsBack} />
+      <Other place={place} label="Rolled back by" releaseId={rolledBackBy} />
     </dl>
   )
 }

@@ -15,7 +15,7 @@ import { sayQueries, sayRelease } from './release-words.ts'
 import { Who } from '../shared/who.tsx'
 import type { ReleaseEntry } from '../shared/wire.ts'
 
-/** What was released to the environment, by whom and why; and the way to release what has changed. */
+/** The releases of the environment, by whom and why; and the button to release what has changed. */
 export function ReleasesPage({ place }: { place: Place }) {
   const { project, environment, editor } = place
   const releases = useReleases(project.id, environment)
@@ -32,7 +32,7 @@ export function ReleasesPage({ place }: { place: Place }) {
   return (
     <>
       <Heading title="Releases" within={project.name} action={editor ? acts : undefined}>
-        What changed in {environment}, each as one act that can be taken back.
+        What changed in {environment}, each as one act that can be rolled back.
         {!editor && ' You are a viewer here. Editors release and roll back.'}
       </Heading>
       <Loaded query={releases}>

@@ -19,7 +19,7 @@ export function saySide(version: number | null): string {
   return version === null ? 'the draft' : `version ${version}`
 }
 
-/** What became of the rows, in one sentence. */
+/** The comparison of the rows, in one sentence. */
 export function sayComparison({ comparison, before, after, outcome, because }: ReplayCall): string {
   if (because !== null) return because
   if (outcome === 'failed') return 'The new version fails where the old one answers.'

@@ -7,13 +7,15 @@ const keyOf = (projectId: string, replayId: string) => ['projects', projectId, '
 const pathOf = (projectId: string, replayId: string): string => `/v1/projects/${projectId}/replays/${replayId}`
 const refreshMs = 2_000
 
-/** What is known of a replay: asked for again while it runs. */
-export function useReplay(projectId: string, replayId: string, known?: Replay) {
+/** The state of a replay: asked for again while it runs. */
+export function useReplay(projectId: string, replayId: string | null, known?: Replay) {
+  const id = replayId ?? ''
   return useQuery({
-    queryKey: keyOf(projectId, replayId),
+    queryKey: keyOf(projectId, id),
+    enabled: replayId !== null,
     ...(known !== undefined && { initialData: known, staleTime: refreshMs }),
     refetchInterval: ({ state }) => state.data?.kind === 'replay' && state.data.status === 'running' && refreshMs,
-    queryFn: ({ signal }) => call<Replay>('GET', pathOf(projectId, replayId), { signal }),
+    queryFn: ({ signal }) => call<Replay>('GET', pathOf(projectId, id), { signal }),
   })
 }
 

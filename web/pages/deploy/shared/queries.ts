@@ -23,6 +23,17 @@ export const deployKeys = {
   apiKeys: thingKeys.apiKeys,
 }
 
+/** The Build tab knows the queries by a list of its own; lineage and map name what is deployed. */
+export function changedByDeployment(projectId: string): QueryKey[] {
+  return [
+    deployKeys.queries(projectId),
+    deployKeys.deployments(projectId),
+    thingKeys.queries(projectId),
+    thingKeys.objects(projectId),
+    thingKeys.map(projectId),
+  ]
+}
+
 const pathOf = ({ projectId, name }: OfQuery): string => `/v1/projects/${projectId}/queries/${name}`
 
 export function useQueryList(projectId: string) {
@@ -34,7 +45,7 @@ export function useQueryList(projectId: string) {
   })
 }
 
-/** What is live in every environment. */
+/** The live versions in every environment. */
 export function useDeployments(projectId: string) {
   return useQuery({
     queryKey: deployKeys.deployments(projectId),

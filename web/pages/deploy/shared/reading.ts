@@ -25,7 +25,7 @@ export function readingOf({ projectId, environment, question, query }: Reading) 
 }
 
 /** Values as an example takes them: what is left empty is no value, whatever the words of the question are. */
-export function saidValues({ properties }: SlotsSchema, values: Record<string, unknown>): Record<string, unknown> {
+export function givenValues({ properties }: SlotsSchema, values: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.keys(properties).map((slot) => [slot, values[slot] ?? null]))
 }
 

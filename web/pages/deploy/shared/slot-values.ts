@@ -1,6 +1,6 @@
 import type { SlotSchema, SlotsSchema } from './wire.ts'
 
-/** What stands in the form, by slot. Empty means: not sent. */
+/** The form's values, by slot. Empty means: not sent. */
 export type Typed = Record<string, string | string[]>
 
 /** Values as typed, as the API takes them. What is no number stays as it is: the server says what is wrong with it. */

@@ -6,10 +6,10 @@ import { momentsOf, spanBefore, type Span } from '../../../parts/chart/spans.ts'
 import type { Metrics, QueryFigures, RequestEntry, Timeline } from './usage-wire.ts'
 
 const refreshMs = 30_000
-/** What the page keeps of what arrives; older calls are in the list behind it. */
+/** The newest calls that the page holds; older ones are in the list below. */
 const maxArrived = 500
 
-/** What is counted. No environment: all of them. */
+/** The counted calls. No environment: all of them. */
 export type UsageFilter = {
   environment: string | null
   query?: string | null
@@ -36,7 +36,7 @@ export function useMetrics(projectId: string, filter: UsageFilter, asked: Span |
     enabled,
     queryKey: ['projects', projectId, 'deploy', 'metrics', filter, span],
     placeholderData: keepPreviousData,
-    // Whoever comes back from making a call looks for it.
+    // A visitor who comes back from making a call looks for it.
     staleTime: 0,
     refetchInterval: refreshMs,
     queryFn: ({ signal }) => {
@@ -72,7 +72,7 @@ export function useQueryFigures(projectId: string, environment: string) {
   })
 }
 
-/** What happened beside the calls: releases, alerts, data that was held. */
+/** The events beside the calls: releases, alerts, data that was held. */
 export function useTimeline(projectId: string, environment: string | null, span: Span) {
   return useQuery({
     queryKey: ['projects', projectId, 'deploy', 'timeline', environment, span],
@@ -100,12 +100,12 @@ export function useRequests(projectId: string, search: string, live: boolean) {
   useEffect(() => {
     if (!live) return undefined
     // The browser connects again by itself when the stream ends.
-    // What is made now is not asked since when.
+    // A live stream has no beginning in time.
     const tail = new URLSearchParams(search)
     tail.delete('from')
     tail.delete('to')
     const stream = new EventSource(`/v1/projects/${projectId}/requests/events?${tail}`)
-    // What was called between the list and the stream is in neither.
+    // Calls between the list and the stream are in neither.
     stream.addEventListener('open', () => {
       setHasGap(false)
       void client.invalidateQueries({ queryKey: requestsKey(projectId, search) })

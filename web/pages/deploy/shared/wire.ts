@@ -13,7 +13,7 @@ export type VersionEntry = z.output<typeof queries.versionEntry>
 export type Version = z.output<typeof queries.version>
 export type VersionsDiff = z.output<typeof queries.versionsDiff>
 export type HistoryEntry = z.output<typeof queries.historyEntry>
-/** What a deployment did, or would do. */
+/** The report of a deployment, planned or done. */
 export type DeployReport = z.output<typeof queries.deployment>
 
 export type Release = z.output<typeof releases.release>

@@ -11,24 +11,28 @@ export function sayChange(message: string): string {
   return message.charAt(0).toUpperCase() + message.slice(1)
 }
 
-/** What the change means for those who call it. */
+/** The effect of the change on callers. */
 export function sayCompatibility({ compatibility, changes, environment }: DeployReport): string {
   if (compatibility === 'first')
     return `Nothing answers under this name in ${environment} yet, so no caller is affected.`
   if (compatibility === 'breaking') return 'Existing callers would break.'
   return changes.length === 0
     ? 'Callers notice no difference in columns and slots.'
-    : 'Existing callers are unaffected.'
+    : 'Existing callers keep their columns and slots.'
 }
 
-export function sayRouting({ routing: { checked, regressions } }: Pick<DeployReport, 'routing'>): string {
-  if (checked === 0) return 'No questions are on record yet that could be routed differently.'
-  const asked = checked === 1 ? '1 question' : `${checked} questions`
-  if (regressions.length === 0) return `${asked} asked again: each still goes where it went.`
-  return `${asked} asked again: ${regressions.length} would no longer go where ${regressions.length === 1 ? 'it' : 'they'} went.`
+/** Questions on record that were asked again, before the change or, where it is past, at that time. */
+export function sayRouting(
+  { routing: { checked, regressions } }: Pick<DeployReport, 'routing'>,
+  isAhead = true,
+): string {
+  if (checked === 0) return `No questions ${isAhead ? 'are' : 'were'} on record that could be routed differently.`
+  const asked = checked === 1 ? '1 test question' : `${checked} test questions`
+  if (regressions.length === 0) return `${asked}: same results as before.`
+  return `${asked}: ${regressions.length} ${isAhead ? 'would be' : 'went to be'} answered by another query, or by none.`
 }
 
-/** What becomes of the questions that it answers once it is undeployed. */
+/** The fate of the questions that it answers once it is undeployed. */
 export function sayLosses({ routing: { checked, regressions } }: Pick<DeployReport, 'routing'>): string {
   if (checked === 0) return 'No questions are on record that it answers.'
   const asked = checked === 1 ? 'The question' : `The ${checked} questions`

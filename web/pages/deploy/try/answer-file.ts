@@ -3,10 +3,10 @@ import { call } from '../../../client/api.ts'
 import type { Download } from '../../../parts/cells/model.ts'
 import { callForFile, type CallRequest, type Outcome } from './calls.ts'
 import type { Place } from '../shared/place.ts'
-import type { Told } from './question-result.ts'
+import type { QuestionResult } from './question-result.ts'
 import type { Version } from '../shared/wire.ts'
 
-/** What an answered question says beside its rows. */
+/** Fields of an answered question beside its rows. */
 type Body = { version?: number; chart?: Chart }
 
 function bodyOf({ body }: Outcome): Body {
@@ -20,13 +20,13 @@ export function chartOf(outcome: Outcome | undefined): Chart | null {
 /** A file of the rows that answered a question: with a key the same question, else the query that it was taken for. */
 export function fileOf(
   { project, editor }: Place,
-  { told, outcome, request }: { told: Told; outcome: Outcome; request: CallRequest },
+  { result, outcome, request }: { result: QuestionResult; outcome: Outcome; request: CallRequest },
 ): Download | undefined {
-  const { query, parameters } = told
+  const { query, parameters } = result
   if (query === null) return undefined
   if (request.key !== null) return { name: query, fetch: (format) => callForFile(request, format) }
   const { version } = bodyOf(outcome)
-  // Who may only look has the rows at hand.
+  // A viewer has the rows at hand only.
   if (!editor || version === undefined) return { name: query }
   const path = `/v1/projects/${project.id}/queries/${query}`
   return {

@@ -21,14 +21,16 @@ type Props = {
   outcome: Outcome
   isExplained?: boolean
   /** Under which its columns stay as they were arranged. */
-  keptAs?: string | undefined
+  storageKey?: string | undefined
   download?: Download | undefined
   /** As the author of the query draws it. */
   chart?: Chart | null
+  /** The question that it answers. */
+  question?: string | undefined
 }
 
-/** What came back: as rows, as sent, and with its headers. What is explained beside it is not said twice. */
-export function Answer({ outcome, isExplained = false, keptAs, download, chart = null }: Props) {
+/** The answer: as rows, as sent, and with its headers. Facts explained beside it are not repeated. */
+export function Answer({ outcome, isExplained = false, storageKey, download, chart = null, question }: Props) {
   const rows = rowsOf(outcome.body)
   const refusal = refusalOf(outcome.body)
   const [chosen, setForm] = useState<Form | null>(null)
@@ -71,9 +73,9 @@ export function Answer({ outcome, isExplained = false, keptAs, download, chart =
         <Rows
           outcome={outcome}
           rows={rows}
-          keptAs={keptAs}
+          storageKey={storageKey}
           download={download}
-          chart={form === 'chart' ? { set: chart } : null}
+          chart={form === 'chart' ? { set: chart, question } : null}
         />
       )}
       {form === 'json' &&
@@ -106,23 +108,27 @@ function isUnanswered(body: unknown): boolean {
 type RowsProps = {
   outcome: Outcome
   rows: Array<Record<string, unknown>>
-  keptAs: string | undefined
+  storageKey: string | undefined
   download: Download | undefined
   /** Null where the table is wanted. */
-  chart: { set: Chart | null } | null
+  chart: { set: Chart | null; question: string | undefined } | null
 }
 
-function Rows({ outcome, rows, keptAs, download, chart }: RowsProps) {
+function Rows({ outcome, rows, storageKey, download, chart }: RowsProps) {
   const [changed, setChanged] = useState<{ of: Outcome; chart: Chart | null } | null>(null)
   // A preview names the types of its columns; an answer as callers get it does not.
   const columns = useMemo(() => namedColumns(outcome.body) ?? columnsOf(rows), [outcome, rows])
-  if (rows.length === 0) return <Text c="dimmed">No rows fit what was asked.</Text>
+  if (rows.length === 0) {
+    return <Text c="dimmed">{['No rows fit what was asked.', ...unknownIn(outcome.body)].join(' ')}</Text>
+  }
   if (chart !== null) {
     return (
       <ResultChart
         columns={columns}
         rows={rows}
         chart={changed?.of === outcome ? changed.chart : chart.set}
+        // A choice made here is drawn as it was made.
+        question={changed?.of === outcome ? undefined : chart.question}
         onChange={(next) => setChanged({ of: outcome, chart: next })}
         kept={changed?.of === outcome ? 'For this look only.' : 'As its author set it.'}
       />
@@ -133,10 +139,21 @@ function Rows({ outcome, rows, keptAs, download, chart }: RowsProps) {
       label="Rows of the answer"
       columns={columns}
       rows={rows}
-      keptAs={keptAs}
+      storageKey={storageKey}
       download={download ?? { name: 'answer' }}
     />
   )
+}
+
+/** Values of the call that no row has. */
+function unknownIn(body: unknown): string[] {
+  const { warnings = [] } = (typeof body === 'object' && body !== null ? body : {}) as {
+    warnings?: Array<{ slot: string; value: string; nearest: string[] }>
+  }
+  return warnings.map(({ slot, value, nearest }) => {
+    const instead = nearest.length === 0 ? '' : ` Nearest: ${nearest.join(', ')}.`
+    return `No row has “${value}” as ${slot}.${instead}`
+  })
 }
 
 function namedColumns(body: unknown): GridColumn[] | null {
@@ -146,8 +163,8 @@ function namedColumns(body: unknown): GridColumn[] | null {
 }
 
 function Facts({ outcome: { body, elapsedMs }, rows }: { outcome: Outcome; rows: number | null }) {
-  const told = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
-  const { execution_time_ms: runMs, version, as_of: asOf, truncated } = told
+  const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
+  const { execution_time_ms: runMs, version, as_of: asOf, truncated } = fields
   return (
     <Text size="xs" c="dimmed">
       {[

@@ -50,12 +50,21 @@ type AnswerProps = {
   call: Shown
   waiting: string
   isExplained?: boolean
-  keptAs?: string | undefined
+  storageKey?: string | undefined
   download?: Download | undefined
   chart?: Chart | null
+  question?: string | undefined
 }
 
-export function CallAnswer({ call, waiting, isExplained = false, keptAs, download, chart = null }: AnswerProps) {
+export function CallAnswer({
+  call,
+  waiting,
+  isExplained = false,
+  storageKey,
+  download,
+  chart = null,
+  question,
+}: AnswerProps) {
   return (
     <section>
       <Title order={2} mb="sm">
@@ -69,13 +78,20 @@ export function CallAnswer({ call, waiting, isExplained = false, keptAs, downloa
           </Text>
         )
       ) : (
-        <Answer outcome={call.outcome} isExplained={isExplained} keptAs={keptAs} download={download} chart={chart} />
+        <Answer
+          outcome={call.outcome}
+          isExplained={isExplained}
+          storageKey={storageKey}
+          download={download}
+          chart={chart}
+          question={question}
+        />
       )}
     </section>
   )
 }
 
-/** Who calls: the signed-in person, or a key, which this page keeps for as long as it is shown and no longer. */
+/** The caller: the signed-in person, or a key, which this page holds while it is shown and no longer. */
 export function useCaller(selfToo: boolean): { key: string | null; field: ReactNode } {
   const [asSelf, setAsSelf] = useState(selfToo)
   const [key, setKey] = useState('')

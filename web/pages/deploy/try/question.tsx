@@ -9,8 +9,8 @@ import classes from '../shared/deploy.module.css'
 import type { Place } from '../shared/place.ts'
 import { headersOf, pathOf, type CallTarget } from '../shared/snippet-text.ts'
 import { Snippets } from '../shared/snippets.tsx'
-import { requestIdOf, toldBy, type More } from './question-result.ts'
-import { sayValues, Understood } from './understood.tsx'
+import { requestIdOf, resultOf, type More, type QuestionResult } from './question-result.ts'
+import { LeftOut, sayValues, Understood } from './understood.tsx'
 import { wholeQuestion, type WholeQuestion } from './whole-question.ts'
 
 type Props = {
@@ -42,10 +42,10 @@ export function QuestionConsole({ place, first, onAsk }: Props) {
   const target: CallTarget = { kind: 'question', projectId: project.id, environment }
   const call = useCall<Asking>(async (signal, asking) => {
     const outcome = await send({ target, key: caller.key }, signal, asking)
-    const told = toldBy(outcome)
-    if (told?.outcome === 'answered' && told.query !== null) {
-      const { query, parameters } = told
-      const whole = wholeQuestion(asking.question, told, asking.earlier?.whole ?? null)
+    const result = resultOf(outcome)
+    if (result?.outcome === 'answered' && result.query !== null) {
+      const { query, parameters } = result
+      const whole = wholeQuestion(asking.question, result, asking.earlier?.whole ?? null)
       setEarlier({ question: asking.question, whole, query, parameters, requestId: requestIdOf(outcome) })
     }
     return outcome
@@ -60,22 +60,22 @@ export function QuestionConsole({ place, first, onAsk }: Props) {
     call.start(asking)
   }
   const answered = useComeIntoView<HTMLDivElement>(call.outcome)
-  const told = call.outcome === undefined ? null : toldBy(call.outcome)
-  const understood = told !== null && asked !== null && (
+  const result = call.outcome === undefined ? null : resultOf(call.outcome)
+  const understood = result !== null && asked !== null && (
     <Understood
       place={place}
-      told={told}
+      result={result}
       question={asked.question}
       before={asked.earlier}
       requestId={asked.byKey && call.outcome !== undefined ? requestIdOf(call.outcome) : null}
       onAsk={ask}
     />
   )
-  const isAnswered = told?.outcome === 'answered'
+  const isAnswered = result?.outcome === 'answered'
   const file =
-    told === null || asked === null || call.outcome === undefined
+    result === null || asked === null || call.outcome === undefined
       ? undefined
-      : fileOf(place, { told, outcome: call.outcome, request: requestOf({ target, key: caller.key }, asked) })
+      : fileOf(place, { result, outcome: call.outcome, request: requestOf({ target, key: caller.key }, asked) })
   return (
     <Stack gap="lg">
       <div className={classes['console']}>
@@ -108,7 +108,7 @@ export function QuestionConsole({ place, first, onAsk }: Props) {
                     {sayEarlier(earlier)}
                   </Text>
                   <Button size="compact-xs" variant="subtle" color="gray" onClick={() => setEarlier(null)}>
-                    Start anew
+                    New question
                   </Button>
                 </Group>
               )}
@@ -118,28 +118,46 @@ export function QuestionConsole({ place, first, onAsk }: Props) {
         </Paper>
         <Stack gap="lg" ref={answered}>
           {!isAnswered && understood}
+          {isAnswered && <LeftOut result={result} before="This answer may leave out " />}
           <CallAnswer
             call={call}
             waiting="Ask to see the answer, which query gives it, and with which values."
-            isExplained={told !== null}
-            keptAs={told?.query === undefined || told.query === null ? undefined : `${project.id} query ${told.query}`}
+            isExplained={result !== null}
+            storageKey={
+              result?.query === undefined || result.query === null ? undefined : `${project.id} query ${result.query}`
+            }
             download={file}
             chart={chartOf(call.outcome)}
+            question={asked?.question}
           />
           {isAnswered && understood}
         </Stack>
       </div>
       <Card title="From your code" about="The same question. Put an API key into the environment as SLUICE_API_KEY.">
-        <Snippets target={target} body={{ query: question, project_id: project.id }} />
+        <Snippets
+          target={target}
+          body={{ query: question, project_id: project.id, ...followsIn({ question, asked, earlier, result }) }}
+        />
       </Card>
     </Stack>
   )
 }
 
-/** From where the next question goes on: a follow-up of a follow-up says little by its words alone. */
+type Following = { question: string; asked: Asking | null; earlier: Earlier | null; result: QuestionResult | null }
+
+/** The answer that the question follows, for code that asks it; a trial has no request that a key could name. */
+function followsIn({ question, asked, earlier, result }: Following): { follows?: string } {
+  const isAsked = asked?.question === question
+  const before = isAsked ? asked.earlier : earlier
+  // A question that was answered on its own, or whose log has forgotten the one before, follows none.
+  if (before === null || (isAsked && (result?.changed ?? null) === null)) return {}
+  return { follows: before.requestId ?? 'REQUEST_ID_OF_THE_ANSWER_BEFORE' }
+}
+
+/** The question that the next one follows, with its values: a follow-up of a follow-up says little by its words alone. */
 function sayEarlier({ question, query, parameters }: Earlier): string {
   const values = sayValues(parameters)
-  return `Goes on from “${question}” (${query}${values === '' ? '' : ` with ${values}`}) where it does not stand on its own.`
+  return `Follow-up to “${question}” (${query}${values === '' ? '' : ` with ${values}`}).`
 }
 
 type Way = { target: CallTarget; key: string | null }

@@ -131,7 +131,7 @@ type ConsoleProps = {
   name: string
   version: number | null
   choice?: ReactNode
-  /** What stands in the fields to begin with; else what the first example says. */
+  /** The initial values; else those of the first example. */
   values?: Record<string, unknown> | undefined
 }
 
@@ -171,7 +171,7 @@ function DirectCall({ place, name, content, choice, values }: DirectProps) {
   const request: CallRequest =
     caller.key === null
       ? {
-          // What is deployed, not the draft: its SQL and slots go along.
+          // The deployed version, not the draft: its SQL and slots go along.
           path: `/v1/projects/${project.id}/queries/${name}/preview`,
           headers: {},
           body: { parameters: body, sql: content.sql, slots: content.slots },
@@ -213,7 +213,7 @@ function DirectCall({ place, name, content, choice, values }: DirectProps) {
           <CallAnswer
             call={call}
             waiting={`Call ${name} to see its answer here.`}
-            keptAs={`${project.id} query ${name}`}
+            storageKey={`${project.id} query ${name}`}
             download={{ name, fetch: (format) => callForFile(answeredBy, format) }}
             chart={content.chart}
           />
@@ -226,7 +226,7 @@ function DirectCall({ place, name, content, choice, values }: DirectProps) {
   )
 }
 
-/** What a refusal says about slots, beside each of them. */
+/** The messages of a refusal about slots, beside each of them. */
 function errorsOf(outcome: Outcome | undefined): Record<string, string> {
   const details = outcome === undefined ? undefined : refusalOf(outcome.body)?.details
   return Object.fromEntries(

@@ -7,7 +7,7 @@ import classes from '../shared/deploy.module.css'
 import type { Place } from '../shared/place.ts'
 import { readValues, type Typed } from '../shared/slot-values.ts'
 import { SlotsForm } from '../shared/slots-form.tsx'
-import type { More, Told } from './question-result.ts'
+import type { More, QuestionResult } from './question-result.ts'
 import type { Routing } from '../shared/wire.ts'
 import { wholeQuestion, type WholeQuestion } from './whole-question.ts'
 import { WrongAnswer, type Follows } from './wrong-answer.tsx'
@@ -16,7 +16,7 @@ type Before = { question: string; whole: WholeQuestion | null; parameters: Recor
 
 type Props = {
   place: Place
-  told: Told
+  result: QuestionResult
   question: string
   /** The question that this one may have gone on from. */
   before: Before | null
@@ -25,9 +25,9 @@ type Props = {
   onAsk: (more: More) => void
 }
 
-/** What was understood and what was not, in one line, and what to do about it; the reasons under it. */
-export function Understood({ place, told, question, before, requestId, onAsk }: Props) {
-  const { routing } = told
+/** The reading of the question in one line, and what to do about it; the reasons under it. */
+export function Understood({ place, result, question, before, requestId, onAsk }: Props) {
+  const { routing } = result
   return (
     <section>
       <Title order={2} mb="sm">
@@ -35,28 +35,46 @@ export function Understood({ place, told, question, before, requestId, onAsk }: 
       </Title>
       <Stack gap="md">
         <Text component="output" display="block">
-          {told.changed !== null && before !== null && (
+          {result.changed !== null && before !== null && (
             <>
-              <Text component="span">{sayChanged(told.changed, told.parameters, before)}</Text>{' '}
+              <Text component="span">{sayChanged(result.changed, result.parameters, before)}</Text>{' '}
+            </>
+          )}
+          {result.standsAlone && before !== null && (
+            <>
+              <Text component="span">{`A question of its own: nothing of “${before.question}” was kept.`}</Text>{' '}
             </>
           )}
           <Text component="span" fw={500}>
-            <Outcome place={place} told={told} />
+            <Outcome place={place} result={result} />
           </Text>{' '}
-          <NotExpressed told={told} />
+          {hasPeriod(result) && <span>Period: {routing.period?.text}.</span>}{' '}
+          {result.outcome !== 'answered' && <LeftOut result={result} after=" cannot be applied here" />}
           {routing.read_as !== null && <span>Read as “{routing.read_as}”.</span>}
         </Text>
-        <NextSteps place={place} told={told} question={question} before={before} requestId={requestId} onAsk={onAsk} />
+        <NextSteps
+          place={place}
+          result={result}
+          question={question}
+          before={before}
+          requestId={requestId}
+          onAsk={onAsk}
+        />
         <Text aria-label="The question, with the words that gave values">{marked(question, routing)}</Text>
-        <Values told={told} />
-        {/* What goes on from the question before was compared with nothing. */}
-        {told.changed === null && <Candidates routing={routing} />}
+        <Values result={result} />
+        {/* A follow-up was compared with nothing. */}
+        {result.changed === null && <Candidates routing={routing} />}
       </Stack>
     </section>
   )
 }
 
-/** What a follow-up made of the question before it. */
+/** Only an answer covers a period. */
+function hasPeriod({ outcome, routing }: QuestionResult): boolean {
+  return outcome === 'answered' && routing.period !== null
+}
+
+/** The changes of a follow-up to the question before it. */
 function sayChanged(changed: string[], now: Record<string, unknown>, before: Before): string {
   const words = changed.map((slot) => {
     const [value, earlier] = [now[slot], before.parameters[slot]]
@@ -64,18 +82,19 @@ function sayChanged(changed: string[], now: Record<string, unknown>, before: Bef
     const instead = earlier === undefined || earlier === null ? '' : ` instead of ${sayValue(earlier)}`
     return `${slot} is ${sayValue(value)}${instead}`
   })
-  return `Follow-up of “${before.question}”: ${words.length === 0 ? 'nothing changed' : words.join(', ')}.`
+  return `Follow-up to “${before.question}”: ${words.length === 0 ? 'nothing changed' : words.join(', ')}.`
 }
 
-function Outcome({ place, told }: { place: Place; told: Told }) {
-  const { outcome, message, query, confidence, parameters, missing, routing } = told
+function Outcome({ place, result }: { place: Place; result: QuestionResult }) {
+  const { outcome, message, query, confidence, parameters, missing, routing } = result
   const least = routing.threshold > 0 ? `; this project answers from ${sayShare(routing.threshold)} on` : ''
   const sure = confidence === null ? '' : `, ${sayShare(confidence)} sure${least}`
   if (outcome === 'ambiguous') return `Several queries could answer this${sure}.`
   if (outcome === 'unexpressed') {
     return `${query ?? 'The nearest query'} would leave out a part of the question, so it is not answered.`
   }
-  // What the API says to those who call it is offered as fields here.
+  if (outcome === 'unsure') return `${query ?? 'A query'} may answer this${sure}. So it is not answered.`
+  // Hints of the API for its callers are offered as fields here.
   if (outcome === 'missing_slots' && missing !== null) {
     const names = Object.keys(missing.properties).join(', ')
     return `${query ?? 'A query'} would answer this, but the question does not say ${names}.`
@@ -96,7 +115,10 @@ function Outcome({ place, told }: { place: Place; told: Told }) {
   )
 }
 
-function NotExpressed({ told: { unexpressed, routing } }: { told: Told }) {
+type LeftOutProps = { result: QuestionResult; before?: string; after?: string }
+
+/** The words that are left out; in an answer, its first line. */
+export function LeftOut({ result: { unexpressed, routing }, before = '', after = '' }: LeftOutProps) {
   const unused = routing.unused.filter(
     ({ start }) => !unexpressed.some((each) => each.start <= start && start < each.end),
   )
@@ -108,16 +130,18 @@ function NotExpressed({ told: { unexpressed, routing } }: { told: Told }) {
   return (
     <>
       <Text component="span" c="var(--sluice-danger)">
-        Not expressed: {words.join(', ')}.
+        {before}
+        {words.join(', ')}
+        {after}.
       </Text>{' '}
     </>
   )
 }
 
-function NextSteps({ place, told, question, before, requestId, onAsk }: Props) {
+function NextSteps({ place, result, question, before, requestId, onAsk }: Props) {
   const [typed, setTyped] = useState<Typed>({})
   const [reporting, setReporting] = useState(false)
-  const { outcome, missing, query, routing } = told
+  const { outcome, missing, query, routing } = result
   const choices = outcome === 'ambiguous' ? routing.candidates.slice(0, 3) : []
   const pinned = query === null ? {} : { query_name: query }
   return (
@@ -139,9 +163,9 @@ function NextSteps({ place, told, question, before, requestId, onAsk }: Props) {
         </form>
       )}
       <Group gap="xs" className={classes['steps'] ?? ''}>
-        {outcome === 'unexpressed' && (
+        {(outcome === 'unexpressed' || outcome === 'unsure') && (
           <Button size="xs" onClick={() => onAsk({ partial: true })}>
-            Answer without {told.unexpressed.length === 1 ? 'it' : 'them'}
+            Answer without {result.unexpressed.length === 1 ? 'it' : 'them'}
           </Button>
         )}
         {choices.map(({ name }) => (
@@ -160,23 +184,23 @@ function NextSteps({ place, told, question, before, requestId, onAsk }: Props) {
         opened={reporting}
         onClose={() => setReporting(false)}
         question={question}
-        told={told}
-        follows={told.changed === null || before === null ? null : goesOn(question, told, before)}
+        result={result}
+        follows={result.changed === null || before === null ? null : goesOn(question, result, before)}
         // The words of a follow-up alone are no reason to answer others like them differently.
-        requestId={outcome === 'answered' && told.changed === null ? requestId : null}
+        requestId={outcome === 'answered' && result.changed === null ? requestId : null}
       />
     </>
   )
 }
 
-function goesOn(question: string, told: Told, before: Before): Follows {
-  return { question: before.question, whole: wholeQuestion(question, told, before.whole)?.text ?? null }
+function goesOn(question: string, result: QuestionResult, before: Before): Follows {
+  return { question: before.question, whole: wholeQuestion(question, result, before.whole)?.text ?? null }
 }
 
 /** The question with the words behind each value marked, and those that the query leaves out. */
 function marked(question: string, { sources, unexpressed }: Routing) {
   const found = Object.entries(sources).map(([slot, { start, end }]) => ({ says: slot, start, end, isLeftOut: false }))
-  const leftOut = unexpressed.map(({ start, end }) => ({ says: 'not expressed', start, end, isLeftOut: true }))
+  const leftOut = unexpressed.map(({ start, end }) => ({ says: 'cannot be applied', start, end, isLeftOut: true }))
   const spans = [...leftOut, ...found].toSorted((a, b) => a.start - b.start)
   let reached = 0
   const parts = spans.flatMap(({ says, start, end, isLeftOut }) => {
@@ -199,7 +223,7 @@ function marked(question: string, { sources, unexpressed }: Routing) {
   return [...parts, question.slice(reached)]
 }
 
-function Values({ told: { parameters, routing, changed } }: { told: Told }) {
+function Values({ result: { parameters, routing, changed } }: { result: QuestionResult }) {
   const entries = Object.entries(parameters)
   if (entries.length === 0) return null
   const from = (slot: string): string => {

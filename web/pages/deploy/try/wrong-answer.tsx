@@ -7,13 +7,13 @@ import { Loaded } from '../../../parts/text/loaded.tsx'
 import { useAct } from '../../../client/queries.ts'
 import type { Place } from '../shared/place.ts'
 import { deployKeys, useDeployments, useVersion } from '../shared/queries.ts'
-import { missingOf, readingOf, saidValues } from '../shared/reading.ts'
+import { missingOf, readingOf, givenValues } from '../shared/reading.ts'
 import { readValues, showValues, type Typed } from '../shared/slot-values.ts'
 import { SlotsForm } from '../shared/slots-form.tsx'
-import type { Told } from './question-result.ts'
+import type { QuestionResult } from './question-result.ts'
 import type { LiveDeployment, SlotsSchema } from '../shared/wire.ts'
 
-/** What a follow-up goes on from, and how it would be asked on its own, where that can be told. */
+/** The question that a follow-up follows, and how it would be asked on its own, where that can be worked out. */
 export type Follows = { question: string; whole: string | null }
 
 type Props = {
@@ -21,9 +21,9 @@ type Props = {
   opened: boolean
   onClose: () => void
   question: string
-  told: Told
+  result: QuestionResult
   follows: Follows | null
-  /** Of an answer that the log knows, which the router can be told of. */
+  /** The id of an answer in the log, which the router can learn from. */
   requestId: string | null
 }
 
@@ -88,13 +88,13 @@ type RightProps = Omit<Props, 'opened' | 'follows'>
 function RightQuery({ live, readFrom, ...props }: RightProps & { live: LiveDeployment; readFrom: string | null }) {
   const { project, environment } = props.place
   const version = useVersion({ projectId: project.id, name: live.name }, live.version)
-  const isRead = live.name !== props.told.query && readFrom !== null
+  const isRead = live.name !== props.result.query && readFrom !== null
   const reading = useQuery({
     ...readingOf({ projectId: project.id, environment, question: readFrom ?? '', query: live.name }),
     enabled: isRead,
   })
-  // What goes on from another question says little alone: its values are those that it was taken with.
-  const read = !isRead ? props.told.parameters : reading.isError ? {} : reading.data
+  // A follow-up says little alone: its values are those that it was taken with.
+  const read = !isRead ? props.result.parameters : reading.isError ? {} : reading.data
   return (
     <Loaded query={version}>
       {({ slots }) => read !== undefined && <Right {...props} meant={{ query: live.name, slots, read }} />}
@@ -104,7 +104,7 @@ function RightQuery({ live, readFrom, ...props }: RightProps & { live: LiveDeplo
 
 type Meant = { query: string; slots: SlotsSchema; read: Record<string, unknown> }
 
-function Right({ place, question, told, requestId, meant, onClose }: RightProps & { meant?: Meant }) {
+function Right({ place, question, result, requestId, meant, onClose }: RightProps & { meant?: Meant }) {
   const { project } = place
   const [typed, setTyped] = useState<Typed>(() => showValues(meant?.read))
   const [asExample, setAsExample] = useState(true)
@@ -112,7 +112,7 @@ function Right({ place, question, told, requestId, meant, onClose }: RightProps 
   const expected = meant?.query ?? null
   const values = meant === undefined ? null : readValues(meant.slots, typed)
   // The router heeds which query is right; values are checked by the case alone.
-  const isHeeded = requestId !== null && expected !== told.query
+  const isHeeded = requestId !== null && expected !== result.query
   const missing = meant === undefined || !asExample ? [] : missingOf(meant.slots, values ?? {})
   const keep = useAct(
     async () => {
@@ -120,7 +120,7 @@ function Right({ place, question, told, requestId, meant, onClose }: RightProps 
       await call('POST', `${path}/evaluations`, { body })
       if (meant !== undefined && asExample) {
         const example = { questions: [question], as: 'example', query: meant.query }
-        const parameters = saidValues(meant.slots, values ?? {})
+        const parameters = givenValues(meant.slots, values ?? {})
         await call('POST', `${path}/questions/resolve`, { body: { ...example, parameters } })
       }
       if (!isHeeded) return

@@ -61,10 +61,10 @@ export function KeySelect({ place, value, onChange }: Props & { place: Place }) 
 export function OutcomeSelect({ value, onChange }: Props) {
   return (
     <Select
-      aria-label="Outcome"
+      aria-label="Result"
       w={150}
       data={[
-        { value: '', label: 'Every outcome' },
+        { value: '', label: 'All results' },
         { value: 'answered', label: 'Answered' },
         { value: 'failed', label: 'Failed' },
       ]}
@@ -81,7 +81,7 @@ export function StatusSelect({ value, onChange }: Props) {
     <Select
       aria-label="Status"
       w={130}
-      data={[{ value: '', label: 'Every status' }, ...statuses]}
+      data={[{ value: '', label: 'All statuses' }, ...statuses]}
       value={value ?? ''}
       onChange={(chosen) => onChange(chosen ?? '')}
     />
@@ -89,7 +89,7 @@ export function StatusSelect({ value, onChange }: Props) {
 }
 
 const entries = [
-  { value: '', label: 'However called' },
+  { value: '', label: 'All call types' },
   { value: 'direct', label: 'By name' },
   { value: 'question', label: 'By question' },
   { value: 'tool', label: 'By a tool (MCP)' },
@@ -98,7 +98,7 @@ const entries = [
 export function EntrySelect({ value, onChange, withPreviews = false }: Props & { withPreviews?: boolean }) {
   return (
     <Select
-      aria-label="How called"
+      aria-label="Call type"
       w={150}
       data={withPreviews ? [...entries, { value: 'preview', label: 'Previews' }] : entries}
       value={value ?? ''}

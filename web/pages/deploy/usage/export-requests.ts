@@ -1,5 +1,6 @@
 import { call } from '../../../client/api.ts'
-import { csvValue } from '../../../csv.ts'
+import { csvRecord } from '../../../../api/csv.ts'
+import { csvValue } from '../../../parts/cells/copy-text.ts'
 import { saveFile } from '../../../browser/save-file.ts'
 import type { Page } from '../../../client/wire.ts'
 import type { RequestEntry } from '../shared/usage-wire.ts'
@@ -46,6 +47,5 @@ export async function exportRequests(projectId: string, search: string): Promise
 }
 
 export function csvOf(calls: RequestEntry[]): string {
-  const lines = calls.map((each) => columns.map((name) => csvValue(each[name])).join(','))
-  return `${[columns.join(','), ...lines].join('\r\n')}\r\n`
+  return [columns, ...calls.map((each) => columns.map((name) => csvValue(each[name])))].map(csvRecord).join('')
 }

@@ -16,8 +16,8 @@ export function Popular({ place, metrics: { popular_queries: popular } }: { plac
       ) : (
         <PlainTable
           label="Popular queries"
-          head={['Query', 'Calls', 'Errors', 'Average', '95 of 100 within']}
-          figures={['Calls', 'Errors', 'Average', '95 of 100 within']}
+          head={['Query', 'Calls', 'Errors', 'Average', 'p95']}
+          figures={['Calls', 'Errors', 'Average', 'p95']}
           whole="Query"
           rows={popular.map((each) => [
             <Link key={each.query} href={place.to(`endpoints/${each.query}`)} className={classes['name'] ?? ''}>
@@ -34,13 +34,13 @@ export function Popular({ place, metrics: { popular_queries: popular } }: { plac
   )
 }
 
-/** Who called, and who was turned away. */
+/** Keys that called, and how many of their calls were rejected. */
 export function Callers({ place, metrics: { by_key: keys } }: { place: Place; metrics: Metrics }) {
   if (keys.length === 0) return null
   const isOwner = place.project.role === 'owner'
-  const figures = ['Calls', 'Errors', 'Turned away', 'Average']
+  const figures = ['Calls', 'Errors', 'Rejected', 'Average']
   return (
-    <Card title="Keys" about="Who called. Turned away are calls without the right, or beyond a limit of the key.">
+    <Card title="Keys" about="Keys that called. Rejected calls lacked a permission or exceeded a rate limit.">
       <PlainTable
         label="Keys"
         head={['Key', ...figures]}

@@ -151,7 +151,7 @@ function Tiles({ metrics: { totals }, before, span }: { metrics: Metrics; before
   const ago = sayBefore(span)
   const errorsThen = then === undefined || then.requests === 0 ? '' : `${sayShare(then.error_rate)} ${ago}`
   const slowThen = then === undefined || then.p95_ms === null ? '' : `${sayMs(then.p95_ms)} ${ago}`
-  const away = totals.rejected === 0 ? '' : `${sayNumber(totals.rejected)} turned away`
+  const away = totals.rejected === 0 ? '' : `${sayNumber(totals.rejected)} rejected`
   return (
     <dl className={classes['tiles']}>
       <Tile
@@ -165,11 +165,7 @@ function Tiles({ metrics: { totals }, before, span }: { metrics: Metrics; before
         more={[`${sayNumber(totals.errors)} of ${sayNumber(totals.requests)}`, errorsThen]}
       />
       <Tile label="Average" value={sayMs(totals.average_ms)} more={[`median ${sayMs(totals.p50_ms)}`]} />
-      <Tile
-        label="95 of 100 within"
-        value={sayMs(totals.p95_ms)}
-        more={[slowThen, `99 within ${sayMs(totals.p99_ms)}`]}
-      />
+      <Tile label="p95" value={sayMs(totals.p95_ms)} more={[slowThen, `p99 ${sayMs(totals.p99_ms)}`]} />
     </dl>
   )
 }
@@ -231,7 +227,7 @@ function Charts({ place, view, metrics, before, marks }: ChartsProps) {
         lines={[
           { name: 'answered', label: 'Answered', color: 'var(--sluice-chart-strong)', stack: 'now' },
           { name: 'errors', label: 'Errors', color: 'red.7', stack: 'now' },
-          ...(totals.rejected === 0 ? [] : [{ name: 'rejected', label: 'Turned away', color: 'gray.6', stack: 'now' }]),
+          ...(totals.rejected === 0 ? [] : [{ name: 'rejected', label: 'Rejected', color: 'gray.6', stack: 'now' }]),
           ...compared({ ...past('before_calls'), stack: 'before' }),
         ]}
       />

@@ -10,7 +10,7 @@ import { sayShare } from '../shared/words.ts'
 /** So many of each; the page of questions has the rest. */
 const most = 5
 
-/** What was asked, how much of it was answered, and what was not, to be taught with one click. */
+/** The questions asked, the share answered, and those that were not, to be taught with one click. */
 export function QuestionInsights({ place, metrics: { questions } }: { place: Place; metrics: Metrics }) {
   const { asked, answered, flagged, refused, top } = questions
   return (

@@ -58,9 +58,9 @@ const entries: Record<RequestDetail['entry'], string> = {
 }
 
 const caches = {
-  hit: 'A kept answer: nothing was run',
-  miss: 'Run, and kept for the next',
-  bypass: 'Run; the caller wanted no kept answer',
+  hit: 'From the cache: nothing was run',
+  miss: 'Run, and cached for the next',
+  bypass: 'Run; the caller asked for no cached answer',
 }
 
 function Detail({ place, detail, onFilter }: { place: Place; detail: RequestDetail; onFilter: Props['onFilter'] }) {
@@ -211,7 +211,7 @@ function valuesOf({ parameters, asked }: RequestDetail): Record<string, unknown>
   return parameters ?? asked?.parameters ?? null
 }
 
-/** What was asked and how it was understood. */
+/** The question and how it was understood. */
 function Question({ detail: { question, asked, confidence, entry } }: { detail: RequestDetail }) {
   if (entry !== 'question' && question === null && asked === null) return null
   const sure = asked?.confidence ?? confidence
@@ -244,9 +244,9 @@ function TryAgain({ place, detail }: { place: Place; detail: RequestDetail }) {
     target.set('question', question)
   } else if (query !== null) {
     target.set('query', query)
-    // What goes by the name of a secret is not told, so it is typed again.
-    const told = Object.entries(values ?? {}).filter(([, value]) => value !== '***')
-    if (told.length > 0) target.set('values', JSON.stringify(Object.fromEntries(told)))
+    // A parameter with the name of a secret is not recorded, so it is typed again.
+    const known = Object.entries(values ?? {}).filter(([, value]) => value !== '***')
+    if (known.length > 0) target.set('values', JSON.stringify(Object.fromEntries(known)))
   } else {
     return null
   }

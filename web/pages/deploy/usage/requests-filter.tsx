@@ -6,7 +6,7 @@ import type { Place } from '../shared/place.ts'
 import { momentsOf, spanIn, type Span } from '../../../parts/chart/spans.ts'
 import { SpanPicker } from '../../../parts/chart/time-span.tsx'
 
-/** What of the log is looked at. All of it is in the address, so that a link shows what its sender saw. */
+/** The filters of the log. All of them are in the address, so that a link shows what its sender saw. */
 export type RequestsFilter = Record<(typeof names)[number], string | null> & { span: Span | null }
 
 const names = ['query', 'version', 'key', 'entry', 'outcome', 'status', 'error'] as const

@@ -14,10 +14,10 @@ import type { SavedView } from '../shared/usage-wire.ts'
 
 type Props = { place: Pick<Place, 'project' | 'editor'>; page: SavedView['page'] }
 
-/** What of the address is no part of what is looked at. */
+/** Parameters of the address that are no filter. */
 const passing = new Set(['request', 'environment'])
 
-/** What is looked at, under a name: to come back to, and for others. */
+/** Saved filters, under a name: to come back to, and for others. */
 export function SavedViews({ place: { project, editor }, page }: Props) {
   const path = `/v1/projects/${project.id}/views`
   const key = ['projects', project.id, 'views', page]

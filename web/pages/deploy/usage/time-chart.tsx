@@ -135,7 +135,7 @@ function useRoom() {
   return { ref, room }
 }
 
-/** What happened in the same piece of time is one sign. */
+/** Events in the same piece of time share one sign. */
 function groupsOf(marks: Mark[], times: string[]): Array<{ piece: number; marks: Mark[] }> {
   const starts = times.map((time) => Date.parse(time))
   const groups = new Map<number, Mark[]>()
@@ -155,7 +155,7 @@ const icons = { release: Rocket, alert_firing: BellRing, alert_resolved: CircleC
 const words: Record<Mark['kind'], string> = {
   release: 'Release',
   alert_firing: 'Alert fired',
-  alert_resolved: 'Alert well again',
+  alert_resolved: 'Alert resolved',
   data_held: 'New data held back',
 }
 
@@ -172,7 +172,7 @@ function wayTo({ project, to }: Place, { kind, id, title }: Mark): string {
   return `${page}${page.includes('?') ? '&' : '?'}alert=${id}`
 }
 
-/** What opens at a sign stays within the chart, on a phone too. */
+/** The list that opens at a sign stays within the chart, on a phone too. */
 function sideOf(share: number): Side {
   return share < 1 / 3 ? 'bottom-start' : share > 2 / 3 ? 'bottom-end' : 'bottom'
 }

@@ -10,7 +10,7 @@ import type { UsageFilter } from '../shared/usage-queries.ts'
 const names = ['query', 'version', 'key', 'outcome', 'status', 'entry'] as const
 type Chosen = Record<(typeof names)[number], string | null>
 
-/** What is looked at, in the address. */
+/** The filters, in the address. */
 export type UsageView = {
   span: Span
   chosen: Chosen

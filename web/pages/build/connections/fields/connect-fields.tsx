@@ -6,7 +6,7 @@ import { CopyMark } from '../../../../parts/text/copy.tsx'
 import { RefusalNotice } from '../../../../parts/text/refusal.tsx'
 import { Ago } from '../../../../parts/text/time.tsx'
 import { useAct } from '../../../../client/queries.ts'
-import type { Project } from '../../../../client/wire.ts'
+import type { Api, Project } from '../../../../client/wire.ts'
 import { buildKeys } from '../../shared/asked.ts'
 import type { Authorization, BegunAuthorization, Datasource } from '../../shared/wire.ts'
 
@@ -17,18 +17,20 @@ type Props = {
   save: () => Promise<Datasource>
   /** Whether it can be stored as it stands. */
   ready: boolean
+  /** The API whose authentication counts where the connection has none. */
+  api: Api | undefined
 }
 
 const byCode = 'OAuth2 Authorization Code'
 
 /** Whether the API may be asked in somebody's name, and the button that leads to its own page to agree. */
-export function ConnectFields({ project, source, save, ready }: Props) {
+export function ConnectFields({ project, source, save, ready, api }: Props) {
   const path = (id: string): string => `/v1/projects/${project.id}/datasources/${id}/authorization`
   const key = buildKeys.authorization(project.id, source?.id ?? '')
   const editor = project.role !== 'viewer'
   const known = useQuery({
     queryKey: key,
-    enabled: source !== null && source.config?.['authType'] === byCode,
+    enabled: source !== null && (source.config?.['authType'] ?? api?.config['authType']) === byCode,
     queryFn: ({ signal }) => call<Authorization>('GET', path(source?.id ?? ''), { signal }),
   })
   const connect = useAct(

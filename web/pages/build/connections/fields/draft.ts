@@ -10,6 +10,8 @@ export type ParameterGroup = { id: number; name: string; active: boolean; parame
 export type Draft = {
   name: string
   method: string
+  /** The API of the project that the address is a path of. */
+  api?: string | undefined
   url: string
   parameters: Pair[]
   groups: ParameterGroup[]
@@ -75,7 +77,7 @@ export function draftOf(source: Datasource): Draft {
   }
 }
 
-/** What stays in the browser of an edit that is not saved: everything but what is typed to be secret. */
+/** The part of an unsaved edit that stays in the browser: everything but what is typed to be secret. */
 export function keepable(draft: Draft): Draft {
   const open = (pairs: Pair[]): Pair[] => pairs.map((pair) => (isSecret(pair) ? { ...pair, value: '' } : pair))
   return {
@@ -87,27 +89,27 @@ export function keepable(draft: Draft): Draft {
   }
 }
 
-/** What the API hides as well: by its name, or because its author says so. */
+/** Names the API hides as well: by the name, or because the author says so. */
 function isSecret({ name, secret }: Pair): boolean {
   return secret || isSecretName(name)
 }
 
 /** A kept edit: its lines are numbered anew, so that none is mistaken for another, and its secrets are the stored ones. */
-export function takenUp(kept: Draft, stored: Draft): Draft {
+export function takenUp(edited: Draft, stored: Draft): Draft {
   const anew = (pairs: Pair[], before: Pair[]): Pair[] =>
     pairs.map((pair) => {
       const known = before.find(({ name }) => name === pair.name)?.value ?? ''
       return newPair(pair.name, isSecret(pair) ? known : pair.value, pair)
     })
   return {
-    ...kept,
-    // What an earlier version of the app kept has none.
-    forEach: kept.forEach ?? null,
-    load: { ...emptyLoad, ...kept.load },
-    auth: kept.authType === stored.authType ? stored.auth : {},
-    headers: anew(kept.headers, stored.headers),
-    parameters: anew(kept.parameters, stored.parameters),
-    groups: kept.groups.map((group) => {
+    ...edited,
+    // An edit cached by an earlier version of the app has none.
+    forEach: edited.forEach ?? null,
+    load: { ...emptyLoad, ...edited.load },
+    auth: edited.authType === stored.authType ? stored.auth : {},
+    headers: anew(edited.headers, stored.headers),
+    parameters: anew(edited.parameters, stored.parameters),
+    groups: edited.groups.map((group) => {
       const before = stored.groups.find(({ name }) => name === group.name)?.parameters ?? []
       return { ...group, id: newId(), parameters: anew(group.parameters, before) }
     }),
@@ -123,6 +125,7 @@ export function textOfDraft(draft: Draft): string {
 export function readConfiguration(config: Configuration): Partial<Draft> {
   const body = config.body
   return {
+    api: config.api,
     url: config.url,
     method: config.method,
     parameters: pairsOf(config.parameters ?? {}),
@@ -139,7 +142,7 @@ export function readConfiguration(config: Configuration): Partial<Draft> {
     auth: Object.fromEntries(
       Object.entries(config.auth ?? {}).map(([name, value]) => [
         name,
-        isFields(value) ? linesOf(value) : textOf(value),
+        isFields(value) && !Object.values(value).some(isFields) ? linesOf(value) : textOf(value),
       ]),
     ),
     ...(body !== undefined && {
@@ -151,11 +154,12 @@ export function readConfiguration(config: Configuration): Partial<Draft> {
   }
 }
 
-/** What the API is sent. Lines without a name are not there yet. */
+/** The pairs as the API takes them. Lines without a name are not there yet. */
 export function configurationOf(draft: Draft): Configuration {
   const groups = draft.groups.filter(({ name }) => name.trim() !== '')
   const headers = named(draft.headers)
   return {
+    ...(draft.api !== undefined && { api: draft.api }),
     url: draft.url.trim(),
     method: draft.method,
     ...(headers.length > 0 && { headers: headersOf(headers) }),
@@ -172,7 +176,7 @@ export function configurationOf(draft: Draft): Configuration {
       auth: Object.fromEntries(
         Object.entries(draft.auth)
           .filter(([, value]) => value !== '')
-          .map(([name, value]) => [name, name === 'parameters' ? fieldsOf(value, '\n') : value]),
+          .map(([name, value]) => [name, authValue(name, value)]),
       ),
     }),
     ...(draft.environment !== undefined && { environment: draft.environment }),
@@ -181,7 +185,13 @@ export function configurationOf(draft: Draft): Configuration {
   }
 }
 
-/** What is sent along; undefined where there is none, or the method takes none. */
+/** Further parameters and the credentials of a login are lines; the latter may be JSON, too. */
+function authValue(name: string, value: string): unknown {
+  if (name === 'parameters') return fieldsOf(value, '\n')
+  return name === 'body' ? (objectIn(value) ?? fieldsOf(value, '\n')) : value
+}
+
+/** The body to send; undefined where there is none, or the method takes none. */
 export function bodyOf(draft: Draft): Configuration['body'] {
   if (draft.body.trim() === '' || !methodsWithBody.has(draft.method)) return undefined
   return { type: draft.bodyType, content: contentOf(draft) }

@@ -18,7 +18,7 @@ export function forEachDraftOf({ for_each: stored }: Pick<Datasource, 'for_each'
   return { table, keys: lines.join('\n'), maxRequests }
 }
 
-/** What the API is sent. */
+/** The wire form of `for_each`. */
 export function forEachOf(draft: ForEachDraft | null): Partial<ForEach> | null {
   if (draft === null) return null
   const pairs = draft.keys

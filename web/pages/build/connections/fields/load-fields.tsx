@@ -8,7 +8,7 @@ type Props = {
   fields: string[]
   onChange: (part: Partial<Draft>) => void
   disabled: boolean
-  /** What brings new rows. */
+  /** The way in which new rows come. */
   by?: 'refresh' | 'file'
 }
 
@@ -36,6 +36,33 @@ export function LoadFields({ draft, fields, onChange, disabled, by = 'refresh' }
         </Stack>
       </Radio.Group>
       {load.mode !== 'replace' && <WhatIsNew {...{ load, set, fields, disabled, by }} />}
+      {by === 'refresh' && (
+        <Group grow align="flex-start">
+          <TextInput
+            label="In windows from"
+            description={
+              <>
+                A request for each span of days: write <Code>{'{{window_start}}'}</Code> and{' '}
+                <Code>{'{{window_end}}'}</Code> into it.
+              </>
+            }
+            placeholder="2024-01-01"
+            disabled={disabled}
+            value={load.windowStart}
+            onChange={(event) => set({ windowStart: event.currentTarget.value })}
+          />
+          {load.windowStart.trim() !== '' && (
+            <TextInput
+              label="Days or months each"
+              description="Later loads begin at the day of the cursor."
+              placeholder="7d, 1m"
+              disabled={disabled}
+              value={load.windowSize}
+              onChange={(event) => set({ windowSize: event.currentTarget.value })}
+            />
+          )}
+        </Group>
+      )}
     </Stack>
   )
 }

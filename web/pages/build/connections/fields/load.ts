@@ -8,6 +8,8 @@ export type LoadDraft = {
   cursorParameter: string
   initialValue: string
   lookBack: string
+  windowStart: string
+  windowSize: string
   deleteField: string
   deleteValue: string
 }
@@ -19,11 +21,14 @@ export const emptyLoad: LoadDraft = {
   cursorParameter: '',
   initialValue: '',
   lookBack: '',
+  windowStart: '',
+  windowSize: '1m',
   deleteField: '',
   deleteValue: '',
 }
 
-export function loadDraftOf({ mode, primary_key: key, cursor, delete_marker: marker }: Datasource['load']): LoadDraft {
+export function loadDraftOf(load: Datasource['load']): LoadDraft {
+  const { mode, primary_key: key, cursor, windows, delete_marker: marker } = load
   return {
     mode,
     key: key ?? [],
@@ -31,17 +36,22 @@ export function loadDraftOf({ mode, primary_key: key, cursor, delete_marker: mar
     cursorParameter: cursor?.parameter ?? '',
     initialValue: String(cursor?.initial_value ?? ''),
     lookBack: String(cursor?.look_back ?? ''),
+    windowStart: windows?.start ?? '',
+    windowSize: windows?.size ?? '1m',
     deleteField: marker?.field ?? '',
     deleteValue: String(marker?.value ?? ''),
   }
 }
 
-/** What the API is sent. Fields that another mode has are left out. */
+/** The wire form of a load. Fields of another mode are left out. */
 export function loadOf(draft: LoadDraft): ChangeLoad {
-  if (draft.mode === 'replace') return { mode: 'replace' }
+  const start = draft.windowStart.trim()
+  const windows = start === '' ? {} : { windows: { start, size: draft.windowSize.trim() } }
+  if (draft.mode === 'replace') return { mode: 'replace', ...windows }
   const { mode, key, cursorField: field, cursorParameter: parameter, initialValue, lookBack } = draft
   return {
     mode,
+    ...windows,
     ...(key.length > 0 && { primary_key: key }),
     ...(field.trim() !== '' && {
       cursor: {

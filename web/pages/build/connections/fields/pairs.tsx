@@ -5,7 +5,7 @@ import { newPair, type Pair } from './draft.ts'
 import classes from './connection.module.css'
 
 type Props = {
-  /** What one line is: `parameter`, `header`. */
+  /** The noun for one line: `parameter`, `header`. */
   what: string
   pairs: Pair[]
   onChange: (pairs: Pair[]) => void

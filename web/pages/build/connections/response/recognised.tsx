@@ -8,7 +8,7 @@ import classes from '../fields/connection.module.css'
 
 type Props = { tested: Tested; draft: Draft; onChange: (part: Partial<Draft>) => void }
 
-/** What the answer looks like, where its rows are and how it goes on: taken over with one click. */
+/** The recognised shape of the answer, with its rows and pagination: applied with one click. */
 export function Recognised({ tested: { detected }, draft, onChange }: Props) {
   if (detected === undefined) return null
   const pagination = detected.pagination === null ? null : completed(detected.pagination)

@@ -9,6 +9,7 @@ import { sayCount, sayNumber, saySize, sayTime } from '../../../../text/words.ts
 import { isObject, readText, tableOf, valueAt } from './response.ts'
 import { ResponseTree } from './response-tree.tsx'
 import type { Draft } from '../fields/draft.ts'
+import { ProblemNotice } from './problem.tsx'
 import { Recognised } from './recognised.tsx'
 import classes from '../fields/connection.module.css'
 import { Waiting } from '../../../../parts/text/waiting.tsx'
@@ -20,13 +21,14 @@ type Props = {
   stopped: boolean
   draft: Draft
   onChange: (part: Partial<Draft>) => void
+  onTest: () => void
 }
 
 /** A test that brings more is looked at in part. */
 const rowsShown = 10_000
 
-/** What the test brought: the facts, the response, and the table that fetching the data would store. */
-export function ResponsePane({ tested, error, busy, stopped, draft, onChange }: Props) {
+/** The result of the test: the facts, the response, and the table that fetching the data would store. */
+export function ResponsePane({ tested, error, busy, stopped, draft, onChange, onTest }: Props) {
   const { extractor } = draft
   const facts = useComeIntoView<HTMLDivElement>(tested)
   const data = useMemo(() => readText(tested?.data), [tested?.data])
@@ -59,18 +61,19 @@ export function ResponsePane({ tested, error, busy, stopped, draft, onChange }: 
         {tested.content_type !== '' && <span>{tested.content_type}</span>}
         {tested.truncated === true && <span>shown in part</span>}
       </div>
+      {tested.problem !== undefined && <ProblemNotice problem={tested.problem} onTest={onTest} />}
       {tested.error !== undefined && (
         <Alert mt="sm" variant="default" role="alert" icon={<CircleAlert size={18} aria-hidden />}>
           {tested.error.message}
         </Alert>
       )}
-      <Recognised tested={tested} draft={draft} onChange={onChange} />
+      {tested.problem === undefined && <Recognised tested={tested} draft={draft} onChange={onChange} />}
       {isTree ? (
         <>
           <div className={classes.tree}>
             <ResponseTree data={data} picked={extractor} onPick={(path) => onChange({ extractor: path })} />
           </div>
-          <AsTable data={data} extractor={extractor} />
+          {tested.problem === undefined && <AsTable data={data} extractor={extractor} />}
         </>
       ) : (
         typeof data === 'string' && data !== '' && <pre className={classes.text}>{data.slice(0, 20_000)}</pre>

@@ -3,7 +3,7 @@ import type { Inspection, SlotSchema, SlotsSchema } from '../../shared/wire.ts'
 import { keepOnly, merge, noSlots, slotNames } from '../slots/slots.ts'
 
 /**
- * What the SQL reads, needs and returns. Slots that are declared stay as they are, those that are gone are dropped,
+ * The tables, slots and columns of the SQL. Slots that are declared stay as they are, those that are gone are dropped,
  * and new ones are declared as the server suggests.
  */
 export async function inspect(
@@ -15,15 +15,15 @@ export async function inspect(
     call<Inspection>('POST', `/v1/projects/${projectId}/queries/inspect`, { body, signal })
   const names = slotNames(sql)
   const missing = names.filter((name) => slots.properties[name] === undefined)
-  const kept = keepOnly(slots, names)
-  if (missing.length === 0) return ask({ sql, slots: kept })
+  const declared = keepOnly(slots, names)
+  if (missing.length === 0) return ask({ sql, slots: declared })
   try {
     const suggested = await ask({ sql })
-    return { ...suggested, slots: merge(kept, suggested.slots) }
+    return { ...suggested, slots: merge(declared, suggested.slots) }
   } catch (error) {
     if (!isRefusal(error) || error.envelope.reason !== 'invalid_sql') throw error
     // Without types the SQL may not be understood where it would be with those that are declared.
     const asText = missing.map((name): [string, SlotSchema] => [name, { type: 'string' }])
-    return ask({ sql, slots: merge(kept, { ...noSlots, properties: Object.fromEntries(asText) }) })
+    return ask({ sql, slots: merge(declared, { ...noSlots, properties: Object.fromEntries(asText) }) })
   }
 }

@@ -2,7 +2,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { call, isRefusal } from '../../../../client/api.ts'
-import { keep, readKept } from '../../../../browser/saved-edits.ts'
+import { saveEdit, readEdit } from '../../../../browser/saved-edits.ts'
 import type { Download } from '../../../../parts/cells/model.ts'
 import { useAct, useStoppable, useUser } from '../../../../client/queries.ts'
 import type { Project } from '../../../../client/wire.ts'
@@ -16,19 +16,19 @@ export type Content = Pick<Query, 'sql' | 'slots' | 'description' | 'examples' |
 
 /** A query while it is edited: what differs from what is saved, what the server makes of it, and its acts. */
 export function useQueryDraft(project: Project, query: Query) {
-  const kept = `sluice-draft ${useUser().id} ${project.id} ${query.name}`
+  const editKey = `sluice-draft ${useUser().id} ${project.id} ${query.name}`
   const base = String(query.revision)
-  const [content, setContent] = useState<Content>(() => (readKept(kept, base) as Content | null) ?? contentOf(query))
+  const [content, setContent] = useState<Content>(() => (readEdit(editKey, base) as Content | null) ?? contentOf(query))
   const [generation, setGeneration] = useState(0)
   const [values, setValues] = useState<SlotValues>({})
   const client = useQueryClient()
   const editor = project.role !== 'viewer'
   const dirty = JSON.stringify(content) !== JSON.stringify(contentOf(query))
-  // What was typed last, also while the page has yet to draw it: acts take this.
+  // The newest text, also while the page has yet to draw it: acts take this.
   const latest = useRef(content)
   const set = (next: Content): void => {
     latest.current = next
-    keep(kept, base, JSON.stringify(next) === JSON.stringify(contentOf(query)) ? null : next)
+    saveEdit(editKey, base, JSON.stringify(next) === JSON.stringify(contentOf(query)) ? null : next)
     setContent(next)
   }
   const change = (part: Partial<Content>): void => set({ ...latest.current, ...part })
@@ -60,10 +60,10 @@ export function useQueryDraft(project: Project, query: Query) {
         headers: { 'if-match': `"${query.revision}"` },
       })
       client.setQueryData(buildKeys.query(project.id, query.name), saved)
-      // What was typed meanwhile is the next edit.
+      // Text typed meanwhile is the next edit.
       if (latest.current === sent) {
         set(contentOf(saved))
-        keep(kept, base, null)
+        saveEdit(editKey, base, null)
       }
       return saved
     },
@@ -105,7 +105,7 @@ export function useQueryDraft(project: Project, query: Query) {
       }
       const tried = await call<TriedQuestion>('POST', `/v1/projects/${project.id}/ask`, { body }).catch(
         (error: unknown) => {
-          // What is saved may not run yet: the values are then typed by hand.
+          // A saved draft may not run yet: the values are then typed by hand.
           if (isRefusal(error)) return null
           throw error
         },
@@ -141,7 +141,7 @@ export function useQueryDraft(project: Project, query: Query) {
     save,
     run,
     download,
-    keptAs: `${project.id} query ${query.name}`,
+    storageKey: `${project.id} query ${query.name}`,
     plan,
     ask,
     read,

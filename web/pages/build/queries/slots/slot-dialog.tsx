@@ -11,7 +11,7 @@ type Props = {
   onChange: (slots: SlotsSchema) => void
 }
 
-/** What a slot takes: the schema by which calls are checked, forms are drawn and questions are filled in. */
+/** The schema of a slot, by which calls are checked, forms are drawn and questions are filled in. */
 export function SlotDialog({ name, slots, tables, onClose, onChange }: Props) {
   const slot = name === null ? undefined : slots.properties[name]
   return (
@@ -64,6 +64,7 @@ function SlotForm({ slot, required: was, tables, onClose, onSave }: FormProps) {
   const [fallback, setFallback] = useState(
     slot.default === undefined || slot.default === null ? '' : String(slot.default),
   )
+  const [bound, setBound] = useState(boundIn(slot))
   const columns = Object.entries(tables).flatMap(([table, names]) => names.map((column) => `${table}.${column}`))
   const { hasChoices } = slotRow(type)
   return (
@@ -71,7 +72,7 @@ function SlotForm({ slot, required: was, tables, onClose, onSave }: FormProps) {
       onSubmit={(event) => {
         event.preventDefault()
         onSave(
-          slotOf({ before: slot, type, title, description, from, fallback, choices: hasChoices ? choices : [] }),
+          slotOf({ before: slot, type, title, description, from, fallback, bound, choices: hasChoices ? choices : [] }),
           required,
         )
       }}
@@ -115,6 +116,19 @@ function SlotForm({ slot, required: was, tables, onClose, onSave }: FormProps) {
             onChange={(event) => setFallback(event.currentTarget.value)}
           />
         )}
+        {isDated(type) && (
+          <Select
+            label="As an end of a range"
+            description="Whether its own day belongs to the range."
+            data={[
+              { value: 'sql', label: 'As the SQL says' },
+              { value: 'inclusive', label: 'Inclusive' },
+              { value: 'exclusive', label: 'Exclusive' },
+            ]}
+            value={bound}
+            onChange={(next) => setBound(next ?? 'sql')}
+          />
+        )}
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={onClose}>
             Cancel
@@ -133,13 +147,24 @@ type Written = {
   description: string
   from: string
   fallback: string
+  /** `sql` where the slot says nothing itself. */
+  bound: string
   choices: string[]
 }
 
-/** What the form does not show (limits, patterns, synonyms) stays while the type does. */
-function slotOf({ before, type, title, description, from, fallback, choices }: Written): SlotSchema {
+function isDated(type: SlotTypeName): boolean {
+  return type === 'date' || type === 'timestamp'
+}
+
+function boundIn(slot: SlotSchema): string {
+  return (slot.type === 'string' ? slot['x-bound'] : undefined) ?? 'sql'
+}
+
+/** Fields that the form does not show (limits, patterns, synonyms) stay while the type does. */
+function slotOf({ before, type, title, description, from, fallback, bound, choices }: Written): SlotSchema {
   const { title: _title, description: _old, 'x-values-from': _from, default: _default, ...rest } = before
   if ('enum' in rest) delete rest.enum
+  if ('x-bound' in rest) delete rest['x-bound']
   const same = slotTypeOf(before) === type
   const { read } = slotRow(type)
   const made = {
@@ -147,9 +172,10 @@ function slotOf({ before, type, title, description, from, fallback, choices }: W
     ...(title.trim() !== '' && { title: title.trim() }),
     ...(description.trim() !== '' && { description: description.trim() }),
     ...(from !== '' && { 'x-values-from': from }),
+    ...(isDated(type) && bound !== 'sql' && { 'x-bound': bound }),
     ...(choices.length > 0 && { enum: choices.map(read) }),
     ...(fallback !== '' && { default: read(fallback) }),
   }
-  // Of the shapes above; the server has the last word when it is inspected.
+  // One of the shapes above; the server has the last word when it is inspected.
   return made as SlotSchema
 }

@@ -4,7 +4,7 @@ import type { SlotSchema } from '../../shared/wire.ts'
 type Row<Type extends ScalarSlotType> = {
   label: string
   schema: (typeof scalarSlotTypes)[Type]
-  /** What the browser draws for it. */
+  /** The input that the browser draws for it. */
   input: 'text' | 'decimal' | 'date' | 'time' | 'choice'
   /** Whether its values may be listed one by one. */
   hasChoices: boolean
@@ -71,7 +71,7 @@ export function slotTypeOf(schema: { type: string; format?: string | undefined }
   return scalarNames.find((name) => isIt(rows[name].schema)) ?? 'array'
 }
 
-/** Of a list, of its items where they are texts. */
+/** The row of a slot type; a list has that of its items where they are texts. */
 export function slotRow(name: SlotTypeName): Omit<Row<ScalarSlotType>, 'schema'> {
   return name === 'array' ? { ...rows.string, hasChoices: false } : rows[name]
 }

@@ -1,7 +1,7 @@
 import type { SlotsSchema } from '../../shared/wire.ts'
 import { slotRow, slotTypeOf } from './slot-types.ts'
 
-/** What stands in the form for a slot: text for most, a list of texts for lists. */
+/** The form's value of a slot: text for most, a list of texts for lists. */
 export type SlotValue = string | string[]
 export type SlotValues = Record<string, SlotValue>
 
@@ -22,16 +22,16 @@ export function keepOnly(slots: SlotsSchema, names: string[]): SlotsSchema {
 }
 
 /** Those that are declared win over those that are suggested. */
-export function merge(kept: SlotsSchema, suggested: SlotsSchema): SlotsSchema {
-  const known = Object.keys(kept.properties)
+export function merge(declared: SlotsSchema, suggested: SlotsSchema): SlotsSchema {
+  const known = Object.keys(declared.properties)
   return {
-    ...kept,
-    properties: { ...suggested.properties, ...kept.properties },
-    required: [...kept.required, ...suggested.required.filter((name) => !known.includes(name))],
+    ...declared,
+    properties: { ...suggested.properties, ...declared.properties },
+    required: [...declared.required, ...suggested.required.filter((name) => !known.includes(name))],
   }
 }
 
-/** What is sent: slots that were left empty are not given. */
+/** The values to send: slots that were left empty are not given. */
 export function parametersOf(slots: SlotsSchema, values: SlotValues): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(slots.properties).flatMap(([name, slot]) => {

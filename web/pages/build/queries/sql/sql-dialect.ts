@@ -2,7 +2,7 @@ import { SQLDialect } from '@codemirror/lang-sql'
 import { tags } from '@lezer/highlight'
 import classes from './sql-colours.module.css'
 
-/** What one SELECT can say. `$name` is a slot. */
+/** The grammar of one SELECT. `$name` is a slot. */
 export const dialect = SQLDialect.define({
   keywords:
     'select distinct from where group by having order limit offset as on using join left right full inner outer cross lateral semi anti asof union intersect except all any some with recursive values case when then else end and or not in is null like ilike between exists asc desc nulls first last filter over partition window rows range unbounded preceding following current row qualify sample unnest interval cast true false exclude replace columns pivot unpivot positional',
