@@ -1,4 +1,4 @@
-// What a key costs a call, and how exact its limit is. `node bench/access.ts`; with Redis: `npm run test:redis -- --bench`.
+// What a key costs a call, and how exact its limit is. `node bench/access.ts`; with Redis: `npm run bench -- access`.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

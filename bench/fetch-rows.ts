@@ -6,7 +6,7 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { fetchRows } from '../server/connections/fetch-rows.ts'
+import { fetchRows } from '../server/connections/load/fetch-rows.ts'
 import { createTokenSource, openOutbound } from '../server/connections/index.ts'
 
 /**
@@ -80,6 +80,7 @@ async function measure(): Promise<void> {
     bodyPath: join(folder, 'body'),
     rowsPath: join(folder, 'rows'),
     appendPage: () => Promise.reject(new Error('There is one page.')),
+    pageValues: () => Promise.reject(new Error('There is one page.')),
   }
   const found = await fetchRows({ url: `http://127.0.0.1:${port}/`, method: 'GET' }, options)
   delay.disable()

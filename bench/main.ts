@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { machineText } from './machine.ts'
-import { isMet, repeatText, replacePart, shown, tableOf, type Figure, type Missing } from './report.ts'
+import { isMet, missedText, repeatText, replacePart, shown, tableOf, type Figure, type Missing } from './report.ts'
 import type { Row } from './row.ts'
 import { deploy } from './rows/deploy.ts'
 import { execute } from './rows/execute.ts'
@@ -58,9 +58,13 @@ const tookMs = Date.now() - startedAt.getTime()
 const met = first.filter((figure) => figure.goal !== null && isMet(figure)).length
 const summary = `${met} of ${first.filter(({ goal }) => goal !== null).length} goals are met.`
 const repeated = second === null ? 'Measured once.' : repeatText(first, second)
-const text = [machineText(startedAt, tookMs), tableOf(first, second), `${summary} ${repeated}`, missingText()].join(
-  '\n\n',
-)
+const text = [
+  machineText(startedAt, tookMs),
+  tableOf(first, second),
+  `${summary} ${repeated}`,
+  missedText(first),
+  missingText(),
+].join('\n\n')
 console.log(`\n${text}`)
 if (wanted === undefined && scale === 1) {
   writeFileSync(page, replacePart(readFileSync(page, 'utf8'), 'figures', text))

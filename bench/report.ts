@@ -73,6 +73,14 @@ export function tableOf(first: Figure[], second: Figure[] | null): string {
   return [titles, `|${' --- |'.repeat(rows[0]?.length ?? 0)}`, ...others].join('\n')
 }
 
+/** The goals that were missed, in a line; the reasons are in bench/notes.md, which people write. */
+export function missedText(figures: Figure[]): string {
+  const missed = figures.filter((figure) => !isMet(figure)).map(({ what, against }) => `${what} (${against})`)
+  return missed.length === 0
+    ? 'No goal is missed.'
+    : `Missed, for the reasons in [bench/notes.md](../bench/notes.md): ${missed.join('; ')}.`
+}
+
 function againText(figure: Figure, second: Figure[]): string {
   const again = second.find(({ what, against }) => what === figure.what && against === figure.against)
   if (again === undefined) return 'not measured'

@@ -21,7 +21,8 @@ const outbound = openOutbound({
   backoffMaxMs: 1000,
 })
 const limits = { timeoutMs: 5000, previewBytes: 10_485_760, redirects: 5, retries: 0, maxDepth: 64 }
-const options = { outbound, tokens: createTokenSource(outbound), limits }
+const peek = () => Promise.reject(new Error('The answer is small.'))
+const options = { outbound, tokens: createTokenSource(outbound), limits, peek }
 
 async function median(run: () => Promise<unknown>): Promise<number> {
   const times: number[] = []

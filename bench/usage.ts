@@ -168,7 +168,7 @@ async function fill(): Promise<void> {
   await size('filled')
 }
 
-/** The days before, by day: 100 kinds of calls with 200 different times each, and their sums. */
+/** The days before, by day: 100 kinds of calls with 200 different times each, and their sums by day and hour. */
 async function fillYear(): Promise<void> {
   const end = Math.floor(now() / dayMs) * dayMs - days * dayMs
   const there = await store.pool.query("select 1 from usage_rollups where grain = 'day' and start < $1 limit 1", [
@@ -189,19 +189,18 @@ async function fillYear(): Promise<void> {
     await past.close()
   }
   await store.pool.query("delete from usage_rollups where project_id = 'prj_nobody'")
-  const insert = (grain: string, kinds: number, query: string): Promise<unknown> =>
+  const insert = (grain: string, kinds: number, query: string, hours = 24): Promise<unknown> =>
     store.pool.query(
-      `insert into usage_rollups select $2, $3, $1::timestamptz - make_interval(days => d), d * 100 + k,
+      `insert into usage_rollups select $2, $3, $1::timestamptz - make_interval(hours => d * ${hours}), d * 100 + k,
          case when k % 10 = 0 then 'staging' else 'production' end, ${query}, 1, 'key_' || lpad((k / 20)::text, 26, '0'), 'direct', 200, '', '',
          '', 100000, 1050000, 800000, 1500000, 100000000,
          array(select b::smallint from generate_series(0, 199) b), array(select 500 from generate_series(0, 199))
-       from generate_series(1, ${yearDays}) d, generate_series(0, $4 - 1) k`,
+       from generate_series(1, ${(yearDays * 24) / hours}) d, generate_series(0, $4 - 1) k`,
       [new Date(end), projectId, grain, kinds],
     )
   await insert('day', 100, "'query_' || k % 20")
-  // Spans are made of these.
-  await store.pool.query("delete from usage_progress where grain = 'span'")
   await insert('day-sum', 4, "''")
+  await insert('hour-sum', 4, "''", 1)
 }
 
 /** What the housekeeping of every hour does, for all of it at once. */
@@ -253,6 +252,7 @@ async function dashboards(): Promise<void> {
     ['metrics, a week by hour in Kolkata', () => metrics(7 * dayMs, '1h', { timeZone: 'Asia/Kolkata' })],
     ['metrics, 30 days by day', () => metrics(30 * dayMs, '1d')],
     ['metrics, 400 days by day', () => metrics(400 * dayMs, '1d')],
+    ['metrics, 400 days in Berlin', () => metrics(400 * dayMs, '1d', { timeZone: 'Europe/Berlin' })],
     ['requests, first page', () => requests()],
     ['requests, failed of one query', () => requests({ query: 'query_0', outcome: 'failed' })],
     ['requests, of one key, a week ago', () => requests({ keyId, to: back(6 * dayMs) })],

@@ -15,7 +15,7 @@ import {
 import { outcomesOf, type Outcome } from './outcomes.ts'
 
 /**
- * `npm run bench:golden [-- <folder of evaluation sets>] [--write]`
+ * `npm run bench -- golden [<folder of evaluation sets>] [--write]`
  * Asks every question again and prints those whose outcome is not the one in `bench/routing/golden`; with `--write` the
  * files take the new outcomes. Without a folder only our own questions are asked.
  */

@@ -11,7 +11,7 @@ import { outcomesOf, type Outcome } from './outcomes.ts'
 import { measureScale } from './scale.ts'
 
 /**
- * `npm run bench:routing -- <folder> [--cross <folder of constants>] [--cache <path>] [--skip-scale] [--examples 0,5] [--without-reader]`
+ * `npm run bench -- routing <folder> [--cross <folder of constants>] [--cache <path>] [--skip-scale] [--examples 0,5] [--without-reader]`
  * Reads every project file of a folder and prints the figures per set and k. With a cache times mean nothing and are
  * left to the scale run, which never uses one.
  */

@@ -9,7 +9,7 @@ import { startServer } from '../serve.ts'
 
 const rounds = 5
 
-/** From the command to the first good answer of /readyz, with the example project, as it comes. */
+/** From the command to the first answered call, with the example project in the making, as it comes. */
 export const start: Row = {
   name: 'start',
   async measure({ scale }) {

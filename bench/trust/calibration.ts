@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { shareNames, type ReadName } from '../../server/router/learned/router-constants.ts'
-import { inputsOf } from '../../server/router/ranking/share.ts'
+import { inputsOf } from '../../server/router/ranking/confidence.ts'
 import type { Asked } from './judge.ts'
 import { fitLogistic } from './logistic.ts'
 import { calibrationError, printReliability } from './reliability.ts'
@@ -45,7 +45,7 @@ async function readRows(path: string): Promise<Row[]> {
   return lines.flatMap((line): Row[] => {
     const { world, got, isNearestRight, explanation } = JSON.parse(line) as Asked
     const { lead, match, ahead, margin, unused } = explanation
-    const isAnswer = got.outcome === 'answer'
+    const isAnswer = got.outcome === 'answer' || got.outcome === 'unsure'
     const isRefused = got.outcome === 'unexpressed' || got.outcome === 'no_match'
     if (lead === null || (!isAnswer && !isRefused)) return []
     const inputs = inputsOf({ lead, match, ahead, margin, hasUnused: unused.length > 0 })

@@ -4,7 +4,7 @@ import { mergeWorlds, questionsOf, readAllWorlds } from './merged.ts'
 import { childrenOf, cpuMsOf } from './processes.ts'
 
 /**
- * `npm run bench:latency [-- --questions 1500]` (Linux)
+ * `npm run bench -- latency [--questions 1500]` (Linux)
  * Asks questions of the benchmark's worlds in one project of 1,000 queries, made of all worlds there are, with one
  * process that reads: on one core nothing runs side by side. Those that the reader has looked at and those that needed
  * no second look are timed apart. Other work on the machine stretches the time on the clock; the processor time of the

@@ -5,19 +5,21 @@ import { buildIndex, openEncoder, route, type ProjectIndex } from '../../server/
 import type { RuleName } from '../../server/router/project/rules.ts'
 import { cachedEncoder } from '../routing/cached-encoder.ts'
 import { judge, verdicts, type Asked } from './judge.ts'
-import { recordedReader } from './recorded-reader.ts'
+import { foldReaders } from './fold-readers.ts'
+import { lossOf, printLosses, type Loss } from './losses.ts'
 import { printRules, rememberingEncoder, tellingRules, withoutRule, type Compared } from './rules.ts'
 import { printReliability } from './reliability.ts'
 import { drawn, readWorlds, type World, type WorldQuestion } from './world.ts'
 
 /**
- * `npm run bench:trust -- <folder of worlds> [--without-reader] [--silent <file>] [--rows <file>] [--only a,b] [--draw <queries>] [--cache <path>] [--rules]
- * [--dumps <folder> --readings <folder>]`
+ * `npm run bench -- trust <folder of worlds> [--without-reader] [--silent <file>] [--rows <file>] [--only a,b] [--draw <queries>] [--cache <path>] [--rules] [--losses <file>]
+ * [--readers <folder>]`
  * Asks every question of every world in this process, on the way that the product's own questions take, and prints what
  * became of them by world and by class. The wrong answers that look right are written to a file. With a
- * cache of vectors times mean nothing. With `--rules` every question is asked once more for each hand-written rule of
+ * cache of vectors times mean nothing. With `--losses` it tells what each right answer was lost to, and lists them in
+ * that file. With `--rules` every question is asked once more for each hand-written rule of
  * the router that had a say in its answer, with that rule switched off, and what each of them saves is printed. With
- * `--dumps` and `--readings` readers answer that were trained without the world that is asked (`dump.ts`,
+ * `--readers` readers answer that were trained without the world that is asked (`fold-readers.ts`,
  * `models/question-reader/training`). With `--draw` each world becomes projects of so many of its queries.
  */
 const { values, positionals } = parseArgs({
@@ -30,9 +32,9 @@ const { values, positionals } = parseArgs({
     draw: { type: 'string' },
     rules: { type: 'boolean', default: false },
     cache: { type: 'string' },
-    dumps: { type: 'string' },
-    readings: { type: 'string' },
+    readers: { type: 'string' },
     threads: { type: 'string', default: '2' },
+    losses: { type: 'string' },
   },
 })
 const now = new Date('2026-11-16T12:00:00Z')
@@ -45,29 +47,35 @@ const opened = await openEncoder({
   threads: Number(values.threads),
 })
 const cached = values.cache === undefined ? null : await cachedEncoder(opened, values.cache)
-const { dumps, readings } = values
 const { reader } = opened
-const recorded =
-  reader === null || dumps === undefined || readings === undefined
-    ? null
-    : await recordedReader(reader, { dumps, readings })
-const ready = { ...(cached ?? opened), ...(recorded !== null && { reader: recorded }) }
-const encoder = values.rules ? rememberingEncoder(ready) : ready
+const folded = reader === null || values.readers === undefined ? null : await foldReaders(reader, values.readers)
+const ready = cached ?? opened
 const asked: Asked[] = []
+const losses: Loss[] = []
 const withoutRules = new Map<RuleName, Compared[]>()
 for (const world of worlds) {
+  const read = folded === null ? ready : { ...ready, reader: folded.readerFor(world.name) }
+  const encoder = values.rules ? rememberingEncoder(read) : read
   const index = await buildIndex(encoder, world.project)
   for (const question of world.questions) {
     const telling = tellingRules(index)
     const each = await askOne(values.rules ? telling.index : index, world, question)
     asked.push(each)
+    const isLost = each.expected.query !== null && !each.mayRefuse && each.verdict !== 'right'
+    if (values.losses !== undefined && isLost) {
+      const loss = await lossOf(index, { world, question, asked: each, now })
+      losses.push({
+        ...loss,
+        detail: `${world.name}\t${each.class}\t${each.verdict}\t${each.question}\t${loss.detail}`,
+      })
+    }
     for (const rule of values.rules ? telling.taken() : []) {
       const other = await askOne(withoutRule(index, rule), world, question)
       withoutRules.set(rule, [...(withoutRules.get(rule) ?? []), { each, other }])
     }
   }
 }
-if (recorded !== null) console.log(`${recorded.unknown()} texts were read by nobody before`)
+await folded?.save()
 await cached?.save()
 await opened.close()
 printBy('world', asked, (each) => each.world)
@@ -75,6 +83,11 @@ printBy('class', asked, (each) => each.class)
 printTimes(asked)
 printShares(asked)
 if (values.rules) printRules(withoutRules)
+if (values.losses !== undefined) {
+  printLosses(losses)
+  const inOrder = losses.toSorted((a, b) => (a.to < b.to ? -1 : 1))
+  await writeFile(values.losses, inOrder.map(({ to, detail }) => `${to}\t${detail}\n`).join(''))
+}
 await mkdir(dirname(values.silent), { recursive: true })
 await writeFile(values.silent, silentLines(asked))
 console.log(`${asked.filter(({ verdict }) => verdict === 'silent').length} silent ones in ${values.silent}`)

@@ -6,7 +6,7 @@ import { openEncoder, type Encoder } from '../../server/router/index.ts'
 import { childrenOf, memoryOf, type Memory } from './processes.ts'
 
 /**
- * `npm run bench:memory [-- --threads 2]` (Linux)
+ * `npm run bench -- memory [--threads 2]` (Linux)
  * What the models cost: the memory of the encoder's processes after they have read texts of every length, less that of
  * as many bare processes of Node, which would be there for any native code. Pages of files count once. The first run on
  * a machine packs the models and compiles the modules; what counts is the second.
