@@ -28,7 +28,8 @@ RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
 
 FROM ${BASE_IMAGE}
 LABEL org.opencontainers.image.title="Sluice" \
-      org.opencontainers.image.description="HTTP APIs flow in as data; questions and calls flow out as answers."
+      org.opencontainers.image.description="HTTP APIs flow in as data; questions and calls flow out as answers." \
+      org.opencontainers.image.licenses="UNLICENSED"
 # A user with a name: PostgreSQL's initdb looks it up. The data folder is its own also in a new volume.
 RUN groupadd --system --gid 10001 sluice \
     && useradd --system --uid 10001 --gid sluice --home-dir /var/lib/sluice --shell /usr/sbin/nologin sluice \

@@ -1,47 +1,39 @@
 import { join } from 'node:path'
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+import { seedOfCommit } from './scripts/seed.mjs'
 import { reportTo } from './test/harness/reporter.ts'
+import { BuiltLast } from './test/harness/sequencer.ts'
 
-/** Set by `npm run test:redis`, which has started one. */
-const hasRedis = (process.env['TEST_REDIS_URL'] ?? '') !== ''
-/** Set by `npm run test:neighbours`: minutes of load, whose figures mean something on a quiet machine alone. */
-const withNeighbours = process.env['TEST_NEIGHBOURS'] === 'yes'
-/** Set by `npm run test:soak`: half an hour of load. */
-const withSoak = process.env['TEST_SOAK'] === 'yes'
-/** Set by `npm run test:upstreams`: where it has installed the servers of others. */
-const withUpstreams = (process.env['TEST_UPSTREAMS'] ?? '') !== ''
-/** Set by `npm run test:clients`: the Python that has what the client can use. */
-const withClients = (process.env['TEST_CLIENTS'] ?? '') !== ''
-/** Set by `npm run test:mcp`: where it has installed the conformance suite and the inspector. */
-const withMcpSuite = (process.env['TEST_MCP'] ?? '') !== ''
-/** Set by `npm run test:generators`: where it has installed them. */
-const withGenerators = (process.env['TEST_GENERATORS'] ?? '') !== ''
-/** Set by `npm run test:objects`: the S3 server. */
-const withObjects = (process.env['TEST_OBJECTS'] ?? '') !== ''
-/** Set by `npm run test:trino`: where Trino is. */
-const withTrino = (process.env['TEST_TRINO'] ?? '') !== ''
-/** Set by `npm run test:scale`: for how many minutes. */
-const withScale = (process.env['TEST_SCALE'] ?? '') !== ''
 /** Set by `npm test`, which reads it. */
 const report = process.env['TEST_REPORT'] ?? ''
-
 /** Each of these folders is a project, to be run by itself. */
 const folders = ['unit', 'architecture', 'docs', 'api', 'store', 'cli', 'worker', 'web']
 /** Set by `npm test`: the folders that it runs as one, whose files share processes from one folder to the next. */
 const together = (process.env['TEST_TOGETHER'] ?? '').split(',').filter((folder) => folder !== '')
 
 const snippets = 'test/docs/snippets.test.ts'
+/** Every page, one after the other, only to be looked at: `npm test` leaves them to `--all`. */
+const galleries = ['test/web/pages.test.ts', 'test/web/build-pages.test.ts', 'test/web/deploy-pages.test.ts']
+const left = process.env['TEST_LOOKS'] === 'none' ? [snippets, ...galleries] : [snippets]
 
-const sharing = (name: string, names: string[]) => ({
-  extends: true as const,
-  test: { name, include: names.map((folder) => `test/${folder}/**/*.test.ts`), exclude: [snippets] },
+type Settings = NonNullable<TestProjectInlineConfiguration['test']>
+
+const project = (name: string, settings: Settings = {}): TestProjectInlineConfiguration => ({
+  extends: true,
+  test: { name, include: [`test/${name}/**/*.test.ts`], ...settings },
 })
-const alone = (groupOrder: number) => ({ maxWorkers: 1, sequence: { groupOrder } })
+const sharing = (name: string, names: string[]) =>
+  project(name, { include: names.map((folder) => `test/${folder}/**/*.test.ts`), exclude: left })
+const alone = (groupOrder: number): Settings => ({ maxWorkers: 1, sequence: { groupOrder } })
+/** Where `npm test -- <name>` has prepared what the suite needs, and said so by this variable. */
+const prepared = (name: string, variable: string, settings?: Settings) =>
+  (process.env[variable] ?? '') === '' ? [] : [project(name, settings)]
 
 export default defineConfig({
   test: {
     // One PostgreSQL for all projects; it starts only where one of those that run needs it.
     globalSetup: 'test/harness/database-server.ts',
+    setupFiles: 'test/harness/setup.ts',
     // Real servers start in these tests; a hung one must fail, not stall the run. The longest takes 20 s on two cores, and
     // minutes where others use them too.
     testTimeout: 300_000,
@@ -56,66 +48,34 @@ export default defineConfig({
     // The files of a project share a process: the server's modules load once, not once per file. Modules keep no state
     // of their own, so no file can see what another did.
     isolate: false,
-    // Executors, encoders and services that tests start load what an earlier one has compiled, as with `npm start`.
-    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/sluice') },
+    sequence: { sequencer: BuiltLast },
+    env: {
+      // Executors, encoders and services that tests start load what an earlier one has compiled, as with `npm start`.
+      NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/sluice'),
+      TEST_SEED: String(seedOfCommit()),
+    },
     projects: [
       ...(together.length === 0 ? folders.map((name) => sharing(name, [name])) : [sharing('gate', together)]),
       // Every snippet of the guides, against a service: a minute, so it comes after the gate.
-      { extends: true, test: { name: 'guides', include: [snippets], testTimeout: 300_000 } },
-      ...(hasRedis ? [{ extends: true as const, test: { name: 'redis', include: ['test/redis/**/*.test.ts'] } }] : []),
-      ...(withNeighbours
-        ? [
-            {
-              extends: true as const,
-              test: { name: 'neighbours', include: ['test/neighbours/**/*.test.ts'], ...alone(1) },
-            },
-          ]
-        : []),
-      ...(withObjects
-        ? [{ extends: true as const, test: { name: 'objects', include: ['test/objects/**/*.test.ts'] } }]
-        : []),
-      ...(withTrino
-        ? [
-            {
-              extends: true as const,
-              test: { name: 'trino', include: ['test/trino/**/*.test.ts'], testTimeout: 300_000, hookTimeout: 400_000 },
-            },
-          ]
-        : []),
-      ...(withScale
-        ? [{ extends: true as const, test: { name: 'scale', include: ['test/scale/**/*.test.ts'], ...alone(1) } }]
-        : []),
-      ...(withSoak ? [{ extends: true as const, test: { name: 'soak', include: ['test/soak/**/*.test.ts'] } }] : []),
-      ...(withClients
-        ? [{ extends: true as const, test: { name: 'clients', include: ['test/clients/**/*.test.ts'] } }]
-        : []),
-      ...(withUpstreams
-        ? [
-            {
-              extends: true as const,
-              test: { name: 'upstreams', include: ['test/upstreams/**/*.test.ts'], testTimeout: 300_000 },
-            },
-          ]
-        : []),
-      ...(withMcpSuite
-        ? [{ extends: true as const, test: { name: 'mcp', include: ['test/mcp/**/*.test.ts'], testTimeout: 300_000 } }]
-        : []),
-      ...(withGenerators
-        ? [
-            {
-              extends: true as const,
-              test: { name: 'generators', include: ['test/generators/**/*.test.ts'], testTimeout: 300_000 },
-            },
-          ]
-        : []),
-      { extends: true, test: { name: 'faults', include: ['test/faults/**/*.test.ts'], testTimeout: 300_000 } },
-      { extends: true, test: { name: 'secrets', include: ['test/secrets/**/*.test.ts'] } },
+      project('guides', { include: [snippets] }),
+      project('accuracy'),
+      ...prepared('redis', 'TEST_REDIS_URL'),
+      ...prepared('neighbours', 'TEST_NEIGHBOURS', alone(1)),
+      ...prepared('objects', 'TEST_OBJECTS'),
+      // Loads of Java start, and a coordinator takes its time to notice that a worker is gone.
+      ...prepared('trino', 'TEST_TRINO', { testTimeout: 900_000, hookTimeout: 400_000 }),
+      ...prepared('scale', 'TEST_SCALE', { ...alone(1), disableConsoleIntercept: true }),
+      ...prepared('soak', 'TEST_SOAK'),
+      ...prepared('clients', 'TEST_CLIENTS'),
+      ...prepared('upstreams', 'TEST_UPSTREAMS'),
+      ...prepared('catalog', 'TEST_CATALOG'),
+      ...prepared('mcp', 'TEST_MCP'),
+      ...prepared('generators', 'TEST_GENERATORS'),
+      project('faults'),
+      project('secrets'),
       // What is measured by the clock runs when nothing else does, one file after the other.
-      { extends: true, test: { name: 'timing', include: ['test/timing/**/*.test.ts'], ...alone(1) } },
-      {
-        extends: true,
-        test: { name: 'timing-web', include: ['test/timing-web/**/*.test.ts'], ...alone(2) },
-      },
+      project('timing', alone(1)),
+      project('timing-web', alone(2)),
     ],
   },
 })

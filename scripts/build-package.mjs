@@ -8,8 +8,8 @@ import { buildWebIfStale, findNode, installMissing, root, run } from './prepare.
 
 const dist = join(root, 'dist')
 const tsc = 'node_modules/typescript/bin/tsc'
-/** How the reader was trained is for who changes it, and the marker for the next build. */
-const left = /[\\/](training|\.built-from)$/
+/** How the reader was trained and what the catalog was checked against are for who changes them, the marker for the next build. */
+const left = /[\\/](training|contracts|\.built-from)$/
 
 installMissing()
 const node = findNode()

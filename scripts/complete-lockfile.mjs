@@ -1,4 +1,4 @@
-// `npm run lockfile`, after a change of dependencies. npm leaves optional packages of other platforms out of the
+// `npm run generate -- lockfile`, after a change of dependencies. npm leaves optional packages of other platforms out of the
 // lockfile where it could not see them, and `npm ci` then refuses the lockfile. This names them: what they are follows
 // from the package that wants them.
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -4,13 +4,9 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { serviceFlags, serviceVariables } from './memory.mjs'
 
 const oldestNode = 24
-/**
- * A nursery of 4 MB, and a heap that grows by half: less memory while rows are streamed. Garbage can be collected when we
- * ask for it (server/process/collect.ts), and compiled code stays when it is: the next call needs it.
- */
-const memoryFlags = ['--max-semi-space-size=4', '--heap-growing-percent=50', '--expose-gc', '--no-flush-bytecode']
 const parentLookMs = 1_000
 /** Variables of the command line, which people have in the same shell: to the server they would be misspelled settings. */
 const ofCommandLine = new Set(['SLUICE_URL', 'SLUICE_TOKEN', 'SLUICE_PROJECT', 'SLUICE_API_KEY'])
@@ -46,13 +42,11 @@ export function launch({ program, cwd, compileCache, environment = process.env, 
     ...(!isService && { SLUICE_LOG_LEVEL: 'warn' }),
     // Modules are compiled once, not at every start.
     NODE_COMPILE_CACHE: compileCache,
-    // Memory that is free goes back to the system: as glibc comes, each thread keeps a pool of its own.
-    MALLOC_ARENA_MAX: '2',
-    MALLOC_TRIM_THRESHOLD_: '1048576',
+    ...serviceVariables,
     ...serverEnvironment(environment),
   }
   // The channel tells the server when this process is gone, however it went: it then stops instead of living on unseen.
-  const server = spawn(findNode(), [...memoryFlags, program, ...(isService ? [] : ['--welcome'])], {
+  const server = spawn(findNode(), [...serviceFlags, program, ...(isService ? [] : ['--welcome'])], {
     cwd,
     env,
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],

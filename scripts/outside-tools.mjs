@@ -6,12 +6,12 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * Installs npm packages into `npm` and Python packages into `python` of a folder, and says which folder. One folder for
+ * Installs npm packages into `npm`, Python packages into `python` and a Go program into `go` of a folder, and says which. One folder for
  * each list of packages, so that a change of it makes another.
  */
-export function installOutside(name, { npmPackages = [], pythonPackages = null, env }) {
+export function installOutside(name, { npmPackages = [], pythonPackages = null, goProgram = '', env }) {
   const requirements = pythonPackages === null ? '' : readFileSync(pythonPackages)
-  const print = createHash('sha256').update(requirements).update(npmPackages.join()).digest('hex')
+  const print = createHash('sha256').update(requirements).update(npmPackages.join()).update(goProgram).digest('hex')
   const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache')
   const folder = join(cache, name, print.slice(0, 12))
   const marker = join(folder, 'complete')
@@ -28,12 +28,13 @@ export function installOutside(name, { npmPackages = [], pythonPackages = null, 
     const npm = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', '--prefix', '.']
     run('npm', [...npm, ...npmPackages], join(folder, 'npm'), env)
   }
+  if (goProgram !== '') run('go', ['install', goProgram], folder, { ...env, GOBIN: join(folder, 'go') })
   writeFileSync(marker, '')
   return folder
 }
 
 function run(command, args, cwd, env) {
   if (spawnSync(command, args, { cwd, stdio: 'inherit', env }).status !== 0) {
-    throw new Error(`${command} failed. It needs Python 3.11 with venv, npm, and their registries.`)
+    throw new Error(`${command} failed. It needs Python 3.11 with venv, npm, Go, and their registries.`)
   }
 }

@@ -5,5 +5,7 @@ export const taken = [
   'models/question-reader',
   'web/dist',
   'docs/openapi.json',
+  'catalog',
   'scripts/launch.mjs',
+  'scripts/memory.mjs',
 ]

@@ -15,7 +15,7 @@ export function pythonContract(document, failures) {
   addClass(classes, 'AskOptions', { properties: options, required: [] }, 'What may be said beside a question.')
   const codes = [...new Set(Object.entries(failures).map(([code, row]) => row.wire ?? code))]
   return [
-    '"""Written by `npm run python-contract` from docs/openapi.json. Do not edit."""',
+    '"""Written by `npm run generate -- python-contract` from docs/openapi.json. Do not edit."""',
     '',
     'from __future__ import annotations',
     '',

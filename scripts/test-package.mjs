@@ -1,6 +1,6 @@
-// Packs, installs the package into an empty folder as a user does, and starts it there: `npm run test:package`. Under the
+// Packs, installs the package into an empty folder as a user does, and starts it there: `npm test -- package`. Under the
 // Node that this is run with: from 20 on, all of them must do. `-- --node /usr/bin/node` takes another, and `-- --tarball
-// sluice-0.1.0.tgz` what is packed already.
+// sluice-0.2.0.tgz` what is packed already.
 import { spawn, spawnSync } from 'node:child_process'
 import {
   existsSync,
@@ -129,9 +129,9 @@ async function startAndLook(home) {
   } catch (error) {
     check(`what was started works: ${error instanceof Error ? error.message : String(error)}`, false)
   } finally {
-    process.kill(-child.pid, 'SIGTERM')
+    process.kill(-Number(child.pid), 'SIGTERM')
     const isEnded = await Promise.race([ended.then(() => true), wait(30_000, false)])
-    if (!isEnded) process.kill(-child.pid, 'SIGKILL')
+    if (!isEnded) process.kill(-Number(child.pid), 'SIGKILL')
     check('it stops when asked to', isEnded)
   }
   if (results.includes(false)) console.log(output)

@@ -1,13 +1,10 @@
 // Runs the tests that need Redis on Debian's: a throwaway server on a loopback port that keeps nothing.
-// `npm run test:redis [-- vitest arguments]`; with `--bench` it runs the benchmark of keys and limits instead.
+// `npm test -- redis [vitest arguments]`.
 import { spawnSync } from 'node:child_process'
 import { startRedis } from './redis.mjs'
 
 const given = process.argv.slice(2)
-const isBench = given[0] === '--bench'
-const [command, ...args] = isBench
-  ? ['node', 'bench/access.ts', ...given.slice(1)]
-  : ['vitest', ...(given.length > 0 ? given : ['run', '--project', 'redis'])]
+const args = given.length > 0 ? given : ['run', '--project', 'redis']
 
 const redis = await startRedis()
 if (redis === undefined) {
@@ -16,7 +13,7 @@ if (redis === undefined) {
 } else {
   try {
     const env = { ...process.env, TEST_REDIS_URL: redis.url, TEST_REDIS_SERVER: redis.binary }
-    process.exitCode = spawnSync(command, args, { stdio: 'inherit', env }).status ?? 1
+    process.exitCode = spawnSync('vitest', args, { stdio: 'inherit', env }).status ?? 1
   } finally {
     await redis.stop()
   }

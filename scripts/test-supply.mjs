@@ -1,5 +1,5 @@
 // What this project is made of: the rules of scripts/supply.mjs, a bill of materials, and the registry's advisories where
-// they can be reached. `npm run test:supply`
+// they can be reached. `npm test -- supply`
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Data folders of earlier versions open in this one, migrate, and answer as before: `npm run test:upgrade`. Each version
+// Data folders of earlier versions open in this one, migrate, and answer as before: `npm test -- upgrade`. Each version
 // is taken out of the history and started with a folder of its own, filled by its own calls and asked; then this one is
 // started with that folder and asked the same. Where the history is not there it says so and is skipped.
 import { spawn, spawnSync } from 'node:child_process'
@@ -25,6 +25,8 @@ const versions = [
   { schema: 18, commit: '210050e' },
   { schema: 20, commit: '0e653f3' },
   { schema: 22, commit: 'b6db3bb' },
+  { schema: 28, commit: '4c37802' },
+  { schema: 29, commit: 'b29937b' },
 ]
 /** Names whose values are meant to move on. */
 const moving = new Set(['last_used_at', 'next_run_at', 'role', 'state', 'evaluated_at', 'health', 'status_since'])
@@ -73,9 +75,9 @@ async function upgrade({ schema, commit }) {
 function takeOut(commit, sources) {
   mkdirSync(sources)
   const packed = spawnSync('git', ['archive', commit], { cwd: root, maxBuffer: 2 ** 30 })
-  if (packed.status !== 0) throw new Error(`git archive ${commit} failed: ${packed.stderr}`)
+  if (packed.status !== 0) throw new Error(`git archive ${commit} failed: ${String(packed.stderr)}`)
   const unpacked = spawnSync('tar', ['-x', '-C', sources], { input: packed.stdout })
-  if (unpacked.status !== 0) throw new Error(`tar failed: ${unpacked.stderr}`)
+  if (unpacked.status !== 0) throw new Error(`tar failed: ${String(unpacked.stderr)}`)
   symlinkSync(join(root, 'node_modules'), join(sources, 'node_modules'))
 }
 

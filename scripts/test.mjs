@@ -1,28 +1,43 @@
 // The gate: what must hold before a commit, in one run with one closing line. `--no-browser` leaves the browser out,
-// `--quick` every test that starts a server. What takes minutes comes after it: kills and other faults, the snippets of the
-// guides, and whatever is measured by the clock. `--faults` runs the first of these alone, with as many kills as
-// `FAULT_ROUNDS` says; `--all` runs everything, tries often what must hold under load, and shows every page in all its
-// looks. That is what CI runs, on a machine that others use: there a file with a failed test is run once more, and what
-// failed in it is named at the end.
-import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+// `--quick` every test that starts a server. `--all`, which is what CI runs, adds what takes minutes: every page in all its
+// looks, the snippets of the guides, kills and other faults, and whatever is measured by the clock; it tries often what
+// must hold under load. `--list` names the suites, and a suite's name runs it by itself: arguments behind it are its own.
+// Nothing is tried twice.
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { ensureChromium } from './chromium.mjs'
+import { isChecked, keepChecked } from './checked.mjs'
 import { buildWebIfStale, bundleServerIfStale, findNode, installMissing, root } from './prepare.mjs'
+import { seedOfCommit } from './seed.mjs'
+import { listOfSuites, suites } from './suites.mjs'
 
 const slowestShown = 10
-/** More than a few files do not fail by accident. */
-const triedAgainMost = 5
+const options = new Set(['--all', '--quick', '--no-browser', '--list'])
 
-const given = (option) => process.argv.includes(option)
+const words = process.argv.slice(2)
+const [name] = words
+const suite = suites.find((each) => each.name === name)
+if (words.includes('--list')) {
+  console.log(listOfSuites())
+  process.exit(0)
+}
+const unknown = suite === undefined && words.find((word) => !options.has(word))
+if (unknown) {
+  console.error(`There is no suite and no option ${unknown}. npm test -- --list names them.`)
+  process.exit(2)
+}
+const given = (option) => words.includes(option)
 const isQuick = given('--quick')
-const withGate = !given('--faults')
-const withBrowser = withGate && !isQuick && !given('--no-browser')
+const withBrowser = suite === undefined ? !isQuick && !given('--no-browser') : suite.isBrowser
 const quickFolders = ['unit', 'architecture', 'docs']
-const gateFolders = [...quickFolders, 'api', 'store', 'cli', 'worker', ...(withBrowser ? ['web'] : [])]
-const faultProjects = ['faults', 'secrets']
-const slowProjects = ['guides', ...faultProjects, 'timing', ...(withBrowser ? ['timing-web'] : [])]
+const gateFolders = suites
+  .filter((each) => each.part === 'gate' && (withBrowser || !each.isBrowser))
+  .map((each) => each.name)
+const slowProjects = suites
+  .filter((each) => each.part === 'all' && (withBrowser || !each.isBrowser))
+  .map((each) => each.name)
 const startedAt = Date.now()
 const totals = { passed: 0, failed: 0 }
 const steps = []
@@ -30,12 +45,15 @@ const steps = []
 installMissing()
 const node = findNode()
 const chromium = withBrowser ? ensureChromium(node) : undefined
+const seed = seedOfCommit()
 const env = {
   ...process.env,
   PATH: [dirname(node), join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter),
+  TEST_SEED: String(seed),
   ...(chromium !== undefined && { CHROMIUM_PATH: chromium }),
-  ...(given('--all') && { TEST_LOOKS: 'all', TEST_ROUNDS: 'all' }),
 }
+if (suite !== undefined) process.exit(await runSuite(suite, words.slice(1)))
+Object.assign(env, given('--all') ? { TEST_LOOKS: 'all', TEST_ROUNDS: 'all' } : { TEST_LOOKS: 'none' })
 
 /**
  * The type checker and the linter are written in Go. On one thread, with its collector seldom at work, either takes half
@@ -44,20 +62,38 @@ const env = {
 const frugal = { GOMAXPROCS: '1', GOGC: '400' }
 
 const files = []
-const flaky = []
 const skipped = []
-if (withGate) {
-  // Browser tests read what was built. The checks go on beside the tests, which wait for servers and pages now and then.
-  const checks = checkSources()
-  await step('web build', () => buildWebIfStale(node))
-  await step('server bundle', () => bundleServerIfStale(node))
-  const folders = isQuick ? quickFolders : gateFolders
-  await Promise.all([checks, test('tests', ['gate'], { TEST_TOGETHER: folders.join(',') })])
+const folder = mkdtempSync(join(tmpdir(), 'sluice-gate-'))
+try {
+  // Everything at once: tests that read what is built wait for it, and checks go on while tests wait for servers.
+  const built = join(folder, 'built')
+  const together = { TEST_TOGETHER: (isQuick ? quickFolders : gateFolders).join(','), TEST_BUILT: built }
+  await Promise.all([checkSources(), build(built), test('tests', ['gate'], together)])
+  if (given('--all')) await test('slow tests', slowProjects)
+} finally {
+  rmSync(folder, { recursive: true, force: true })
 }
-if (given('--all')) await test('slow tests', slowProjects)
-if (given('--faults')) await test('fault tests', faultProjects)
 summarise()
 process.exit(totals.failed === 0 ? 0 : 1)
+
+/** One suite by its name; ends as it ends. */
+async function runSuite({ projects, prepare, script, isBrowser }, args) {
+  const more = prepare?.(args, env) ?? {}
+  if (isBrowser) await buildWebIfStale(node)
+  const command =
+    script === undefined
+      ? ['node_modules/vitest/vitest.mjs', 'run', ...projects.flatMap((project) => ['--project', project])]
+      : ['--no-warnings', join('scripts', script)]
+  const { status } = spawnSync(node, [...command, ...args], { cwd: root, env: { ...env, ...more }, stdio: 'inherit' })
+  return status ?? 1
+}
+
+/** Says in a file that both are there, or why not. */
+async function build(marker) {
+  const isBuilt = await step('web build', () => buildWebIfStale(node))
+  const isBundled = await step('server bundle', () => bundleServerIfStale(node))
+  writeFileSync(marker, isBuilt && isBundled ? 'ok' : 'failed')
+}
 
 async function checkSources() {
   await check('types', 'typescript/bin/tsc', '--noEmit', '--singleThreaded', '-p', '.')
@@ -70,7 +106,6 @@ async function checkSources() {
 async function test(name, projects, more = {}) {
   const begin = Date.now()
   const ran = await runTests(projects, more)
-  if (given('--all')) await tryAgain(ran, projects, more)
   const passed = ran.files.reduce((sum, file) => sum + file.passed, 0)
   const failed = ran.files.reduce((sum, file) => sum + file.failed.length, ran.others)
   skipped.push(...ran.skipped)
@@ -81,24 +116,17 @@ async function test(name, projects, more = {}) {
   steps.push({ name: `${name}: ${passed} passed, ${failed} failed`, seconds: (Date.now() - begin) / 1000, isGood })
 }
 
-/** From the start, with nothing left of the first try: most tests of a page change what it shows. */
-async function tryAgain(ran, projects, more) {
-  const bad = ran.files.filter(({ failed }) => failed.length > 0)
-  if (bad.length === 0 || bad.length > triedAgainMost || ran.others > 0) return
-  const paths = bad.map(({ path }) => path)
-  console.log(`\nOnce more, by themselves: ${paths.join(', ')}`)
-  const again = await runTests(projects, more, paths)
-  ran.others += again.others
-  for (const file of again.files) {
-    const before = bad.find(({ path }) => path === file.path)
-    if (before === undefined) continue
-    if (file.failed.length === 0) flaky.push(...before.failed.map((name) => `${file.path} > ${name}`))
-    Object.assign(before, file, { ms: before.ms + file.ms })
-  }
-}
-
+/** What passed is not looked at again before a file of the tree changes. */
 async function check(name, script, ...args) {
-  await step(name, () => runQuietly(node, [join('node_modules', script), ...args], frugal))
+  if (isChecked(name)) {
+    totals.passed += 1
+    steps.push({ name: `${name}: as before`, seconds: 0, isGood: true })
+    return
+  }
+  await step(name, async () => {
+    await runQuietly(node, [join('node_modules', script), ...args], frugal)
+    keepChecked(name)
+  })
 }
 
 async function step(name, work) {
@@ -115,6 +143,7 @@ async function step(name, work) {
   steps.push({ name, seconds, isGood })
   // In one piece: others print at the same time.
   console.log(`\n${isGood ? 'ok    ' : 'FAILED'} ${name} (${seconds.toFixed(1)} s)${isGood ? '' : `\n${complaint}`}`)
+  return isGood
 }
 
 /** Rejects with all that the command printed. */
@@ -128,10 +157,10 @@ function runQuietly(command, args, more) {
   })
 }
 
-async function runTests(projects, more, paths = []) {
+async function runTests(projects, more) {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-report-'))
   const report = join(folder, 'report.json')
-  const chosen = [...projects.flatMap((project) => ['--project', project]), ...paths]
+  const chosen = projects.flatMap((project) => ['--project', project])
   const args = ['node_modules/vitest/vitest.mjs', 'run', ...chosen]
   try {
     const child = spawn(node, args, { cwd: root, env: { ...env, ...more, TEST_REPORT: report }, stdio: 'inherit' })
@@ -170,10 +199,8 @@ function summarise() {
     'Slowest files',
     slowest.map(({ ms, path }) => line(ms / 1000, path)),
   )
-  print(
-    'Passed at the second try only: find out why',
-    flaky.map((name) => `  ${name}`),
-  )
+  if (totals.failed > 0)
+    console.log(`\nProperties ran with the seed ${seed}, of this commit; TEST_SEED=${seed} repeats them.`)
   console.log(`\nin ${Math.round((Date.now() - startedAt) / 1000)} s`)
   const left = skipped.reduce((sum, { count }) => sum + count, 0)
   const why = skipped.map(({ count, reason }) => `${count} because ${reason}`).join('; ')

@@ -1,4 +1,4 @@
-// `npm run python-contract`, after a change of the OpenAPI document.
+// `npm run generate -- python-contract`, after a change of the OpenAPI document.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { failures } from '../api/failures.ts'

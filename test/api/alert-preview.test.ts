@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Observation } from '../../server/observe.ts'
 import { expectStatus, openTestApp, operatorToken, type TestApp } from '../harness/app.ts'
 
 /** An alert that is tried on the past of data: what was loaded, held and changed, by the log of acts. */
@@ -151,4 +152,53 @@ test('what calls are not kept for is not judged', async () => {
   const found = await preview({ type: 'confidence_below', threshold: 0.7, days: 30 })
   expect(since(found.known_from)).toBe(t.app.config.limits.requestRetentionDays)
   expect(found).toMatchObject({ fired: 0, judged_minutes: 0 })
+})
+
+describe('calls that were counted', () => {
+  const answered = { code: null, reason: null, totalMs: 10 } as const
+  const question = { entry: 'question', question: { text: 'how many?', confidence: 0.4 } } as const
+
+  /** Eight calls of one minute an hour ago: two fail, one of four questions has no answer, one leaves something out. */
+  async function call(): Promise<void> {
+    const place = { projectId, environment: 'production', query: 'q', version: 1, keyId: 'key_a' }
+    const figures = { queueMs: 1, sqlMs: 1, rows: 1, bytes: 1, cache: null }
+    const calls: Array<Partial<Extract<Observation, { kind: 'query-answered' }>>> = [
+      { totalMs: 900 },
+      {},
+      {},
+      { code: 'query_timeout' },
+      { ...question },
+      { ...question },
+      { ...question, reason: 'unexpressed' },
+      { ...question, code: 'unanswerable', reason: 'no_match' },
+    ]
+    t.advance(-3_600_000)
+    for (const each of calls) {
+      t.app.observe({ kind: 'query-answered', entry: 'direct', ...place, ...figures, ...answered, ...each })
+    }
+    await t.app.usage.flush()
+    t.advance(3_600_000)
+  }
+
+  test.each([
+    ['error_rate_above', 0.2, 0.25],
+    ['unanswered_rate_above', 0.2, 0.25],
+    ['flagged_share_above', 0.3, 1 / 3],
+    ['requests_above', 7, 8],
+    ['p95_latency_above', 800, 900],
+    ['confidence_below', 0.5, 0.4],
+  ])('%s fires over the minutes whose window holds them', async (type, threshold, worst) => {
+    await call()
+    const found = await preview({ type, threshold, days: 1, window_minutes: 10, min_requests: 1, for_minutes: 0 })
+    expect(found.fired).toBe(1)
+    expect(Math.abs(found.firings[0].worst / worst - 1)).toBeLessThan(0.02)
+    // Without calls there is no share to judge by, but a count of nought.
+    expect(found.judged_minutes).toBe(type === 'requests_above' ? 1_440 : 10)
+  })
+
+  test('requests_below fires but for those minutes', async () => {
+    await call()
+    const found = await preview({ type: 'requests_below', threshold: 8, days: 1, window_minutes: 10, for_minutes: 0 })
+    expect(found.fired).toBe(2)
+  })
 })

@@ -38,9 +38,9 @@ const form = async (path: string, values: Record<string, string>): Promise<Pick<
   return { status: response.statusCode, body: response.json() }
 }
 
-async function approve(client: string, more: Record<string, unknown> = {}) {
+async function approve(client: string, more: Record<string, unknown> = {}, person = owner) {
   const { verifier, code_challenge } = challenge()
-  const approved = await owner.post('/v1/oauth/approvals', {
+  const approved = await person.post('/v1/oauth/approvals', {
     client_id: client,
     redirect_uri: back,
     code_challenge,
@@ -108,6 +108,16 @@ describe('a client that a person lets in', () => {
     expect((await refresh(client, renewed.body.refresh_token)).status).toBe(400)
   })
 
+  test('loses it whoever spends a token of the family again, however many came after', async () => {
+    const { client, access, refreshToken } = await letIn()
+    const second = await refresh(client, refreshToken)
+    const third = await refresh(client, second.body.refresh_token)
+    await expectStatus(200, callOne(third.body.access_token))
+    expect((await refresh(client, refreshToken)).body).toMatchObject({ error: 'invalid_grant' })
+    for (const token of [access, third.body.access_token]) expect((await callOne(token)).status).toBe(401)
+    expect((await refresh(client, third.body.refresh_token)).status).toBe(400)
+  })
+
   test('that lost an answer may ask again at once', async () => {
     const { client, refreshToken } = await letIn()
     await refresh(client, refreshToken)
@@ -117,6 +127,10 @@ describe('a client that a person lets in', () => {
   })
 
   test('gives access back, by either token', async () => {
+    const spent = await letIn()
+    const { body: renewed } = await refresh(spent.client, spent.refreshToken)
+    expect((await form('/oauth/revoke', { token: spent.refreshToken, client_id: spent.client })).status).toBe(200)
+    expect((await callOne(renewed.access_token)).body).toMatchObject({ reason: 'revoked' })
     for (const which of ['access', 'refreshToken'] as const) {
       const given = await letIn()
       expect((await form('/oauth/revoke', { token: given[which], client_id: given.client })).status).toBe(200)
@@ -136,9 +150,36 @@ describe('a client that a person lets in', () => {
     await expectStatus(200, callOne(second.access_token))
     const member = `/v1/projects/${q.projectId}/members/${owner.userId}`
     await expectStatus(200, t.operator.patch(member, { role: 'viewer' }))
+    expect((await callOne(second.access_token)).body).toMatchObject({ reason: 'revoked' })
     expect((await refresh(client, second.refresh_token)).body).toMatchObject({ error: 'invalid_grant' })
     expect((await approve(client)).approved.status).toBe(403)
     await expectStatus(200, t.operator.patch(member, { role: 'owner' }))
+  })
+
+  test('ends with the membership of the person, and not with that of others', async () => {
+    const { access } = await letIn()
+    const leaver = await t.member(q.projectId, 'owner')
+    const client = await clientId()
+    const { body } = await exchange(client, await approve(client, {}, leaver))
+    await expectStatus(200, callOne(body.access_token))
+    await expectStatus(204, owner.delete(`/v1/projects/${q.projectId}/members/${leaver.userId}`))
+    expect((await callOne(body.access_token)).body).toMatchObject({ reason: 'revoked' })
+    expect((await refresh(client, body.refresh_token)).status).toBe(400)
+    await expectStatus(200, callOne(access))
+    const { body: audit } = await owner.get(`/v1/audit?project_id=${q.projectId}`)
+    expect(audit.data.slice(0, 2).map(({ action }: { action: string }) => action)).toContain('api_key.revoked')
+  })
+
+  test('ends with a refresh that is refused', async () => {
+    const { client, access, refreshToken } = await letIn()
+    // As by hand in the database, which no verb sees.
+    await t.app.store.db.deleteFrom('members').where('userId', '=', owner.userId).execute()
+    expect((await refresh(client, refreshToken)).body).toMatchObject({ error: 'invalid_grant' })
+    expect((await callOne(access)).body).toMatchObject({ reason: 'revoked' })
+    await t.app.store.db
+      .insertInto('members')
+      .values({ projectId: q.projectId, userId: owner.userId, role: 'owner' })
+      .execute()
   })
 })
 
@@ -186,6 +227,15 @@ describe('a code', () => {
     expect((await approve(local.body.client_id, moved)).approved.status).toBe(201)
     const named = { redirect_uri: 'http://localhost:9999/back' }
     expect((await approve(local.body.client_id, named)).approved.status).toBe(400)
+    // A port that there is none of leads nowhere, and nothing is given.
+    const none = await approve(local.body.client_id, { redirect_uri: 'http://127.0.0.1:99999/back' })
+    expect(none.approved).toMatchObject({ status: 400, body: { details: [{ field: 'redirect_uri' }] } })
+    const { count } = await t.app.store.db
+      .selectFrom('oauthGrants')
+      .select((row) => row.fn.countAll<number>().as('count'))
+      .where('clientId', '=', local.body.client_id)
+      .executeTakeFirstOrThrow()
+    expect(count).toBe(1)
   })
 })
 
@@ -194,6 +244,10 @@ describe('a registration', () => {
     const good = [back, 'http://localhost:8080/cb', 'cursor://anysphere.cursor-retrieval/oauth/cb']
     expect((await register({ redirect_uris: good })).status).toBe(201)
     const bad = ['javascript:alert(1)', 'data:text/html,x', 'http://example.org/back', `${back}#part`, 'nonsense']
+    bad.push('https://:p@evil.example/', 'https://u:p@evil.example/', 'filesystem:https://evil.example/temporary/x')
+    bad.push('feed:javascript:alert(1)', 'feed://evil.example/x', 'jar:https://evil.example/x!/', 'JAR://evil.example/')
+    bad.push('ms-settings:privacy', 'ms-settings://privacy', 'search-ms:query=x', 'search-ms://x', 'mailto:a@b.example')
+    bad.push('mailto://a@b.example', 'ms-word:ofe|u|https://evil.example/x', 'intent://scan/#Intent;end', 'tel://1')
     for (const uri of bad) {
       const { status, body } = await register({ redirect_uris: [uri] })
       expect([uri, status, body.error]).toEqual([uri, 400, 'invalid_client_metadata'])
@@ -218,6 +272,23 @@ test('the documents of discovery name each other', async () => {
   expect(resource.authorization_servers).toEqual([server.issuer])
   expect(server.code_challenge_methods_supported).toEqual(['S256'])
   expect(new URL(server.token_endpoint).pathname).toBe('/oauth/token')
+})
+
+test('the documents of discovery say nothing of a host that somebody made up', async () => {
+  const at = (host: string, url: string) => t.http.inject({ url, headers: { host } })
+  for (const url of ['/.well-known/oauth-protected-resource/mcp', '/.well-known/oauth-authorization-server']) {
+    const refused = await at('evil.example', url)
+    expect([refused.statusCode, refused.headers['cache-control']]).toEqual([404, 'no-store'])
+    expect(refused.body).not.toContain('evil')
+    expect((await at('localhost:4400', url)).statusCode).toBe(200)
+  }
+  const named = await openTestApp({ SLUICE_PUBLIC_URL: 'https://sluice.example' })
+  const { body } = await named.http.inject({
+    url: '/.well-known/openid-configuration',
+    headers: { host: 'evil.example' },
+  })
+  await named.close()
+  expect(JSON.parse(body)).toMatchObject({ issuer: 'https://sluice.example' })
 })
 
 test('no token is stored as it is', async () => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
-import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { expectStatus, openTestApp, type TestApp } from '../harness/app.ts'
 import { openQueryProject, type QueryProject } from '../harness/queries.ts'
@@ -100,9 +100,11 @@ test('a body that breaks off is told as a caller who hung up, not as a busy serv
   ]
   const socket = connect(Number(port), '127.0.0.1')
   await once(socket, 'connect')
-  // Time for the service to begin reading the body.
+  const arrived = once(t.http.server, 'request') as Promise<[IncomingMessage]>
   socket.write(`${head.join('\r\n')}\r\n\r\n{"limit":`)
-  await wait(200)
+  const [request] = await arrived
+  // Until the service has begun to read the body.
+  await expect.poll(() => request.readableFlowing).not.toBeNull()
   socket.destroy()
   await expect.poll(told).toMatchObject([{ entry: 'direct', query: 'order_count', code: 'cancelled' }])
   expect(t.observations.filter(({ kind }) => kind === 'request-failed' || kind === 'fault')).toEqual([])

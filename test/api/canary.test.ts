@@ -22,7 +22,7 @@ const total = {
 }
 
 beforeAll(async () => {
-  t = await openTestApp({ SLUICE_SHADOW_CALLS_PER_SECOND: '1000' })
+  t = await openTestApp({}, { bounds: { shadowCallsPerSecond: 1000 } })
   project = await openQueryProject(t)
   keys = []
   for (let at = 0; at < 200; at += 1) keys.push(await newKey())
@@ -337,6 +337,10 @@ test('while it is tried out its queries stay as they are; others go on', async (
   expect((await t.operator.post(`${project.path}/${count.name}/undeploy`, {})).status).toBe(409)
   expect((await release({ canary: { percent: 10 } })).status).toBe(409)
   await project.deploy({ name: 'elsewhere', description: 'Another', sql: 'SELECT 1 AS one' })
+  // Looked at first, the way back is told: for the callers of the new version, what it added goes.
+  const { body: back } = await expectStatus(200, t.operator.post(`${releases()}/${body.id}/rollback`, { check: true }))
+  expect(back).toMatchObject({ status: 'checked', act: 'rollback', rolls_back: body.id, canary: null })
+  expect(versionIn(back, count.name)).toBeLessThan(versionIn(body, count.name) ?? 0)
   await expectStatus(200, t.operator.post(`${releases()}/${body.id}/rollback`, { message: 'Not today.' }))
   expect(await find(body.id)).toMatchObject({ status: 'rolled_back', canary: { because: 'Not today.' } })
   const again = await t.operator.post(`${releases()}/${body.id}/continue`, {})

@@ -12,8 +12,8 @@ let published: SecureServer
 let documents = 0
 beforeAll(async () => {
   published = await openSecureServer()
-  const limits = { SLUICE_CLIENT_DOCUMENT_BYTES: '2048', SLUICE_CLIENT_DOCUMENT_TIMEOUT_MS: '500' }
-  t = await openTestApp({ SLUICE_OUTBOUND_ALLOW: published.host, ...limits }, { outboundCa: certificate })
+  const bounds = { clientDocumentBytes: 2048, clientDocumentTimeoutMs: 500 }
+  t = await openTestApp({ SLUICE_OUTBOUND_ALLOW: published.host }, { bounds, outboundCa: certificate })
   q = await openQueryProject(t)
   owner = await t.member(q.projectId, 'owner')
 })

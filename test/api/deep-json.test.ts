@@ -62,9 +62,9 @@ describe('400 for a body that is too deep', () => {
     })
   })
 
-  test('the limit is told and can be set', async () => {
+  test('the limit is listed', async () => {
     const limits = (await t.operator.get('/v1/limits')).body.data as Array<Record<string, unknown>>
-    expect(limits.find(({ variable }) => variable === 'SLUICE_BODY_DEPTH')).toMatchObject({ value: 64 })
+    expect(limits.find(({ name }) => name === 'body_depth')).toMatchObject({ value: 64 })
   })
 })
 

@@ -79,7 +79,7 @@ test('settings are part of it: what is left out stays, owners alone change them,
   const projectId = await t.project()
   expect((await read(projectId)).settings).toEqual({
     allowed_origins: [],
-    questions: { log: 'full', retention_days: expect.any(Number), min_confidence: 0 },
+    questions: { log: 'full', retention_days: expect.any(Number), min_confidence: 0.3 },
     replay: { recording: false, max_calls: 1000, days: 7, redacted_slots: [] },
   })
   const settings = {
@@ -94,7 +94,7 @@ test('settings are part of it: what is left out stays, owners alone change them,
     'update settings questions',
     'update settings replay',
   ])
-  expect(planned.body.plan[1].changes).toEqual([{ field: 'min_confidence', before: 0, after: 0.8 }])
+  expect(planned.body.plan[1].changes).toEqual([{ field: 'min_confidence', before: 0.3, after: 0.8 }])
   expect(t.app.origins.allows(projectId, 'https://shop.example')).toBe(false)
 
   const editor = await t.member(projectId, 'editor')

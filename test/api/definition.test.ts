@@ -6,6 +6,7 @@ import { openQueryProject } from '../harness/queries.ts'
 import { putTable } from '../harness/tables.ts'
 import { changedOf, pathOf, stageDefinitions, type Body, type Entry } from './definition-stage.ts'
 import { definitions } from './random-definitions.ts'
+import { rounds } from '../harness/rounds.ts'
 
 const stage = stageDefinitions()
 const { read, put, openFullProject } = stage
@@ -132,7 +133,7 @@ describe('the definition of a project', () => {
         await expectStatus(200, put(other, found))
         expect(await read(other)).toEqual(found)
       }),
-      { numRuns: 15 },
+      { numRuns: rounds(5, 15) },
     )
   }, 240_000)
 })

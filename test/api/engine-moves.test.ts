@@ -7,7 +7,7 @@ let project: QueryProject
 const path = (): string => `/v1/projects/${project.projectId}/engine`
 
 beforeAll(async () => {
-  t = await openTestApp()
+  t = await openTestApp({}, { isShared: true })
   project = await openQueryProject(t)
 })
 

@@ -9,12 +9,13 @@ let q: QueryProject
 let upstream: Upstream
 beforeAll(async () => {
   upstream = await openUpstream()
-  t = await openTestApp({
-    SLUICE_OUTBOUND_ALLOW: upstream.host,
-    SLUICE_EXECUTE_TRY_TIMEOUT_MS: '1500',
-    SLUICE_EXECUTE_TIMEOUT_MS: '3000',
-    SLUICE_OUTBOUND_TRIES: '1',
-  })
+  t = await openTestApp(
+    {
+      SLUICE_OUTBOUND_ALLOW: upstream.host,
+      SLUICE_EXECUTE_TIMEOUT_MS: '3000',
+    },
+    { bounds: { executeTryTimeoutMs: 1500, outboundTries: 1 } },
+  )
   q = await openQueryProject(t)
   await q.deploy({ name: 'one', sql: 'SELECT id FROM orders WHERE id = $id::INTEGER' })
 })

@@ -5,12 +5,13 @@ import { buildDataline, liveDataVersion } from '../../server/data/index.ts'
 import { expectStatus, type TestApp } from '../harness/app.ts'
 import { jobFor as jobOf, makeTable, type LoadedTable, type Row } from '../harness/incremental.ts'
 import { openAppWithSource, rowsOf, type Source } from '../harness/source.ts'
+import { rounds } from '../harness/rounds.ts'
 
 let t: TestApp
 let source: Source
 let projectId: string
 beforeAll(async () => {
-  ;({ t, source } = await openAppWithSource({ SLUICE_OUTBOUND_TRIES: '1', SLUICE_VERSION_PARTS: '3' }))
+  ;({ t, source } = await openAppWithSource({}, { bounds: { outboundTries: 1, versionParts: 3 } }))
   projectId = await t.project()
 })
 afterAll(() => t.close())
@@ -69,7 +70,7 @@ function joined(before: Version | null, came: Row[], mode: Settings['mode']): Ve
 }
 
 test('random loads leave every version as a simple model says', { timeout: 240_000 }, async () => {
-  await fc.assert(fc.asyncProperty(settings, playOne), { numRuns: 10, interruptAfterTimeLimit: 100_000 })
+  await fc.assert(fc.asyncProperty(settings, playOne), { numRuns: rounds(3, 10), interruptAfterTimeLimit: 100_000 })
 })
 
 const jobFor = (table: LoadedTable, input?: Record<string, unknown>) => jobOf(projectId, table.id, input)

@@ -16,7 +16,7 @@ export function stageIncremental() {
   let source: Source
   let projectId: string
   beforeAll(async () => {
-    ;({ t, source } = await openAppWithSource({ SLUICE_OUTBOUND_TRIES: '1', SLUICE_VERSION_PARTS: '2' }))
+    ;({ t, source } = await openAppWithSource({}, { bounds: { outboundTries: 1, versionParts: 2 } }))
     await t.app.jobs.start()
   })
   afterAll(() => t.close())

@@ -102,7 +102,8 @@ describe('what a deployed query reads', () => {
     const permissions = [{ project_id: projectId, environments: ['production'] }]
     const key = await expectStatus(201, t.operator.post('/v1/api-keys', { name: 'Fresh', permissions }))
     for (const total of [1, 2, 3, 4, 5]) {
-      source.answer([{ id: 1, region: 'north', total }])
+      const others = ['south', 'west'].map((region, at) => ({ id: at + 2, region, total: 20 }))
+      source.answer([{ id: 1, region: 'north', total }, ...others])
       await expectStatus(200, fetchOrders())
       const answer = await t.withToken(key.body.secret).post('/v1/queries/revenue', { region: 'north' })
       expect(answer.body.data).toEqual([{ region: 'north', revenue: total }])

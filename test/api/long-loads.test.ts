@@ -7,7 +7,7 @@ let t: TestApp
 let source: Source
 let projectId: string
 beforeAll(async () => {
-  ;({ t, source } = await openAppWithSource({ SLUICE_OUTBOUND_TRIES: '1', SLUICE_EXECUTE_TIMEOUT_MS: '4000' }))
+  ;({ t, source } = await openAppWithSource({ SLUICE_EXECUTE_TIMEOUT_MS: '4000' }, { bounds: { outboundTries: 1 } }))
   await t.app.jobs.start()
 })
 afterAll(() => t.close())

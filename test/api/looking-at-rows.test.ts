@@ -7,7 +7,7 @@ let q: QueryProject
 let rowsPath: string
 let origin: string
 beforeAll(async () => {
-  t = await openTestApp()
+  t = await openTestApp({}, { isShared: true })
   origin = await t.listen()
   q = await openQueryProject(t)
   const objects = await expectStatus(200, t.operator.get(`/v1/projects/${q.projectId}/data-objects`))

@@ -15,7 +15,7 @@ let q: QueryProject
 let origin: string
 let client: Client
 beforeAll(async () => {
-  t = await openTestApp({ SLUICE_MCP_ANSWER_ROWS: '20', SLUICE_MCP_STREAMS_PER_KEY: '3' })
+  t = await openTestApp({ SLUICE_MCP_ANSWER_ROWS: '20' }, { bounds: { mcpStreamsPerKey: 3 } })
   origin = await t.listen()
   q = await openQueryProject(t)
   await q.deploy(inRegion)
@@ -308,7 +308,7 @@ describe('a key', () => {
   })
 
   test('with more queries than a list may hold searches them by words and calls what it finds', async () => {
-    const many = await openTestApp({ SLUICE_MCP_TOOLS: '2' })
+    const many = await openTestApp({}, { bounds: { mcpTools: 2 } })
     const place = await openQueryProject(many)
     await place.deploy(inRegion)
     await place.deploy(biggest)

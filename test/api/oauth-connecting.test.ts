@@ -56,6 +56,28 @@ describe('connecting by an authorization code', () => {
     expect(JSON.stringify(shown)).not.toMatch(/access-[0-9a-f]|refresh-[0-9a-f]|the-client-secret/)
   })
 
+  test('one connection of an API connects all of them, and a change of its address none', async () => {
+    const { url, method, ...auth } = configurationBy(server)
+    const { origin, pathname } = new URL(url)
+    const apis = path().replace('datasources', 'apis')
+    const api = (await expectStatus(201, editor.post(apis, { name: 'shop', config: { url: origin, ...auth } }))).body
+    const request = { api: 'shop', url: pathname, method }
+    const [id, other] = [await connected(request), await make(request)]
+    expect(await standing(other)).toMatchObject({ status: 'connected', connected_by: editor.email })
+    expect(await tryOut(other)).toMatchObject({ success: true, data: [{ id: 1 }, { id: 2 }] })
+    // It is the API's: it outlasts the connection, and goes with it.
+    await expectStatus(204, editor.delete(`${path()}/${id}`))
+    expect(await tryOut(other)).toMatchObject({ success: true })
+    const elsewhereConfig = { url: `http://${elsewhere.host}`, ...auth }
+    await expectStatus(200, editor.patch(`${apis}/${api.id}`, { config: elsewhereConfig }))
+    expect(await standing(other)).toMatchObject({ status: 'outdated' })
+    expect((await tryOut(other)).error).toMatchObject({ code: 'token_refused' })
+    expect(elsewhere.requests).toEqual([])
+    await expectStatus(204, editor.delete(`${path()}/${other}`))
+    await expectStatus(204, editor.delete(`${apis}/${api.id}`))
+    expect(await grants()).toEqual([])
+  })
+
   test('disconnecting forgets the tokens', async () => {
     const id = await connected()
     await expectStatus(204, editor.delete(`${path()}/${id}/authorization`))

@@ -7,7 +7,7 @@ import { workbook } from '../harness/xlsx.ts'
 let t: TestApp
 let source: Source
 beforeAll(async () => {
-  ;({ t, source } = await openAppWithSource({ SLUICE_OUTBOUND_TRIES: '1' }))
+  ;({ t, source } = await openAppWithSource({}, { bounds: { outboundTries: 1 } }))
 })
 afterAll(() => t.close())
 

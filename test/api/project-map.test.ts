@@ -7,7 +7,7 @@ let t: TestApp
 let q: QueryProject
 let path: string
 beforeAll(async () => {
-  t = await openTestApp({ SLUICE_MAP_QUERIES: '3' })
+  t = await openTestApp({}, { bounds: { mapQueries: 3 } })
   q = await openQueryProject(t)
   path = `/v1/projects/${q.projectId}/map`
   await putTable(t.app, q.projectId, { name: 'unread', rows: orders(3) })

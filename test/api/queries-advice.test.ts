@@ -6,7 +6,7 @@ let t: TestApp
 let q: QueryProject
 let path: string
 beforeAll(async () => {
-  t = await openTestApp()
+  t = await openTestApp({}, { isShared: true })
   q = await openQueryProject(t)
   path = `/v1/projects/${q.projectId}/queries`
   await q.deploy({
@@ -89,7 +89,7 @@ test('a slot that nothing is said of, with words told from where the SQL uses it
   })
   expect(about(found, 'wordless_slot')).toEqual(['x1', 'n'])
   const [first, second] = found.filter((each) => each.kind === 'wordless_slot')
-  expect(first?.change).toMatchObject({ slots: { properties: { x1: { description: 'The least amount' } } } })
+  expect(first?.change).toMatchObject({ slots: { properties: { x1: { description: 'Minimum amount' } } } })
   expect(second?.change).toMatchObject({
     slots: { properties: { n: { description: 'How many rows at most', default: 5 } } },
   })

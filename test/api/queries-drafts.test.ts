@@ -6,7 +6,7 @@ let t: TestApp
 let projectId: string
 let path: string
 beforeAll(async () => {
-  t = await openTestApp()
+  t = await openTestApp({}, { isShared: true })
   ;({ projectId, path } = await openQueryProject(t))
 })
 afterAll(() => t.close())

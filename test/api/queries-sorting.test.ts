@@ -5,7 +5,7 @@ import { openQueryProject, type QueryProject } from '../harness/queries.ts'
 let t: TestApp
 let q: QueryProject
 beforeAll(async () => {
-  t = await openTestApp()
+  t = await openTestApp({}, { isShared: true })
   q = await openQueryProject(t)
 })
 afterAll(() => t.close())

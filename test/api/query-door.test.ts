@@ -215,7 +215,7 @@ describe('limits', () => {
 })
 
 test('a call with a key does no database round trip', async () => {
-  const quiet = await openTestApp({ SLUICE_KEY_RESYNC_MS: '600000' })
+  const quiet = await openTestApp({}, { bounds: { keyResyncMs: 600_000 } })
   const project_id = (await quiet.operator.post('/v1/projects', { name: 'x' })).body.id
   const permissions = [{ project_id, environments: '*' }]
   const { secret } = (await quiet.operator.post('/v1/api-keys', { name: 'x', permissions })).body
@@ -230,7 +230,7 @@ test('a call with a key does no database round trip', async () => {
 })
 
 test('a change that no notification told of is found, and the next one too', async () => {
-  const quick = await openTestApp({ SLUICE_KEY_RESYNC_MS: '100' })
+  const quick = await openTestApp({}, { bounds: { keyResyncMs: 100 } })
   const project_id = (await quick.operator.post('/v1/projects', { name: 'x' })).body.id
   const permissions = [{ project_id, environments: '*' }]
   const { id, secret } = (await quick.operator.post('/v1/api-keys', { name: 'x', permissions })).body

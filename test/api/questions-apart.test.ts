@@ -7,7 +7,7 @@ let t: TestApp
 let one: QueryProject
 let other: QueryProject
 beforeAll(async () => {
-  t = await openTestApp()
+  t = await openTestApp({}, { isShared: true })
   one = await openQueryProject(t)
   other = await openQueryProject(t)
   for (const [project, value] of [

@@ -106,6 +106,33 @@ function eventsOf(body: unknown): Array<Record<string, unknown>> {
     })
 }
 
+async function logged(environment: string): Promise<unknown[]> {
+  const path = `/v1/projects/${q.projectId}/questions?environment=${environment}`
+  const { body } = await expectStatus(200, t.operator.get(path))
+  return body.data.map(({ text, outcome }: Record<string, unknown>) => ({ text, outcome }))
+}
+
+test('a question whose run fails is not logged as answered, one that is answered is', async () => {
+  await expectStatus(201, t.operator.post(`/v1/projects/${q.projectId}/environments`, { name: 'endless' }))
+  const there = { 'x-sluice-environment': 'endless' }
+  const examples = [{ question: 'count for ever' }, { question: 'how many pairs are there' }]
+  const endless = {
+    name: 'endless',
+    description: 'Counts pairs of numbers',
+    sql: 'SELECT count(*) AS n FROM range(10000000) a(i), range(10000000) b(j) WHERE i * j = -1',
+    timeout_ms: 300,
+    examples,
+  }
+  await q.deploy(endless, 'endless')
+  expect(await ask('count for ever', {}, there)).toMatchObject({ status: 504, body: { error: 'query_timeout' } })
+  expect(await logged('endless')).toEqual([])
+  await q.deploy({ ...endless, sql: 'SELECT 1 AS n FROM range(3)', timeout_ms: null }, 'endless')
+  expect(await ask('count for ever', {}, there)).toMatchObject({ status: 200, body: { row_count: 3 } })
+  expect(await ask('count for ever', { stream: true }, there)).toMatchObject({ status: 200 })
+  const answered = { text: 'count for ever', outcome: 'answered' }
+  expect(await logged('endless')).toEqual([answered, answered])
+})
+
 describe('a stream', () => {
   test('of a million rows comes as events: meta, rows, done', async () => {
     await expectStatus(201, t.operator.post(`/v1/projects/${q.projectId}/environments`, { name: 'numbers' }))
@@ -155,6 +182,7 @@ describe('a stream', () => {
       query: 'broken_numbers',
       code: 'invalid_query',
     })
+    expect(await logged('broken')).toEqual([])
   })
 
   test('also by Accept, as events or a row a line; a refusal before it keeps its status', async () => {

@@ -6,7 +6,7 @@ let t: TestApp
 let q: QueryProject
 let path: string
 beforeAll(async () => {
-  t = await openTestApp()
+  t = await openTestApp({}, { isShared: true })
   q = await openQueryProject(t)
   path = `/v1/projects/${q.projectId}`
   await q.deploy(inRegion)
@@ -315,7 +315,7 @@ describe('…/questions', () => {
 
   test('a project may keep no texts, or nothing', async () => {
     const settings = `${path}/questions/settings`
-    expect((await t.operator.get(settings)).body).toEqual({ log: 'full', retention_days: 90, min_confidence: 0 })
+    expect((await t.operator.get(settings)).body).toEqual({ log: 'full', retention_days: 90, min_confidence: 0.3 })
     await expectStatus(200, t.operator.put(settings, { log: 'redacted', retention_days: 7 }))
     await ask('Which orders came from the south?')
     const redacted = (await t.operator.get(`${path}/questions`)).body.data

@@ -89,7 +89,7 @@ describe('a depot', () => {
     ['everything booked, lost or at customs', 'shipments_by_status', { statuses: ['booked', 'lost', 'at_customs'] }],
     ['shipments more than two weeks late', 'late_shipments', { days: 14 }],
     [
-      'trucks at the gate on 9 March 2026 from 5 to 9 pm',
+      'which trucks came in on 9 March 2026 from 5 to 9 pm',
       'gate_arrivals',
       { from_time: '2026-03-09T16:00:00Z', to_time: '2026-03-09T20:00:00Z' },
     ],

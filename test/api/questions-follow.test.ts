@@ -65,7 +65,7 @@ describe('a question that follows another', () => {
     })
     const alone = await expectStatus(200, trial('orders worth at least 30 in the east'))
     expect(alone.body).toMatchObject({ parameters: { region: 'east', min_amount: 30 } })
-    expect(alone.body).not.toHaveProperty('follows')
+    expect(alone.body.follows).toEqual({ changed: null })
   })
 
   test('goes on from a follow-up as well', async () => {
@@ -79,7 +79,7 @@ describe('a question that follows another', () => {
     const { id } = await first('top 5 orders above 20 in the north')
     const { body } = await ask('What are the biggest orders?', { follows: id })
     expect(body).toMatchObject({ query_used: 'biggest_orders', parameters: { count: 3 } })
-    expect(body.follows).toBeUndefined()
+    expect(body.follows).toEqual({ request_id: id, changed: null })
   })
 
   test('is refused where it says what the query knows nothing of', async () => {

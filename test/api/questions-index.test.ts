@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Failure } from '../../server/failure.ts'
 import type { Observation } from '../../server/observe.ts'
-import { openRouter, warmQuestions } from '../../server/questions/index.ts'
+import { openQuestionIndexes, warmQuestions } from '../../server/questions/index.ts'
 import { expectStatus, type TestApp } from '../harness/app.ts'
 import { openQueryProject, type QueryProject } from '../harness/queries.ts'
 import { openAppWithSource, execute, type Source } from '../harness/source.ts'
@@ -22,12 +22,12 @@ afterAll(() => t.close())
 
 const modelDir = join(import.meta.dirname, '../../models/question-encoder')
 
-function routerOn(
+function indexesOn(
   observations: Observation[],
   more: { modelDir?: string; waitMs?: number; maxBytes?: number; queueLength?: number } = {},
 ) {
-  const { store, datasources, deployments } = t.app
-  return openRouter({
+  const { store, datasources, deployments, catalogs, engine } = t.app
+  return openQuestionIndexes({
     modelDir,
     readerDir: join(import.meta.dirname, '../../models/question-reader'),
     openEncoder: undefined,
@@ -40,6 +40,8 @@ function routerOn(
     store,
     datasources,
     deployments,
+    catalogs,
+    engine,
     observe: (event) => void observations.push(event),
     now: Date.now,
     ...more,
@@ -124,22 +126,22 @@ describe('the index of a place', () => {
   test('is built after a restart without reading any text again', async () => {
     const place = { projectId: q.projectId, environment: 'production', only: null }
     const observations: Observation[] = []
-    const router = await routerOn(observations)
+    const indexes = await indexesOn(observations)
     const before = await t.app.store.db.selectFrom('questionVectors').select('textHash').execute()
-    await router.index(place)
+    await indexes.index(place)
     const after = await t.app.store.db.selectFrom('questionVectors').select('textHash').execute()
     expect(before.length).toBeGreaterThan(50)
     expect(after).toHaveLength(before.length)
     expect(observations).toContainEqual(expect.objectContaining({ kind: 'encoder-opened', encoder: 'neural' }))
-    expect(router.health()).toEqual({ encoder: 'neural', indexes: 1 })
-    await router.close()
+    expect(indexes.health()).toEqual({ encoder: 'neural', indexes: 1 })
+    await indexes.close()
   })
 
   test('503 while it takes too long to build the first one', async () => {
-    const router = await routerOn([], { waitMs: 1 })
+    const indexes = await indexesOn([], { waitMs: 1 })
     const place = { projectId: q.projectId, environment: 'production', only: null }
-    await expect(router.index(place)).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 2 })
-    await router.close()
+    await expect(indexes.index(place)).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 2 })
+    await indexes.close()
   })
 
   test('takes room for its values too, each limited key an index of its own', async () => {
@@ -156,28 +158,29 @@ describe('the index of a place', () => {
       select datasource_id, column_name, 'Person number ' || at, 1 from column_values, generate_series(1, 3000) as at
       where value = 'Alan Turing'`.execute(t.app.store.db)
     // Room for two of them: each has 3,000 values at about a kilobyte, and the vectors of its few texts.
-    const router = await routerOn([], { maxBytes: 9_000_000 })
-    for (const name of names) await router.index({ projectId: q.projectId, environment: 'production', only: [name] })
-    expect(router.health().indexes).toBe(2)
-    await router.close()
+    const indexes = await indexesOn([], { maxBytes: 9_000_000 })
+    for (const name of names) await indexes.index({ projectId: q.projectId, environment: 'production', only: [name] })
+    expect(indexes.health().indexes).toBe(2)
+    await indexes.close()
   })
 
   test('leaves the queue of the encoder to questions while many texts are compared', async () => {
-    const router = await routerOn([], { queueLength: 16 })
+    const indexes = await indexesOn([], { queueLength: 16 })
     const texts = Array.from({ length: 100 }, (_, at) => `What is the weather in town ${at}?`)
-    const vectors = await router.encode(texts)
+    const vectors = await indexes.encode(texts)
     expect(vectors).toHaveLength(100)
-    expect(vectors[99]).toEqual((await router.encode(texts.slice(99)))[0])
-    await router.close()
+    expect(vectors[99]).toEqual((await indexes.encode(texts.slice(99)))[0])
+    await indexes.close()
   })
 
   test('trials that nobody waits for any more are not built, and beyond many that wait none is taken', async () => {
     const observations: Observation[] = []
-    const router = await routerOn(observations, { waitMs: 1 })
+    const indexes = await indexesOn(observations, { waitMs: 1 })
     const place = { projectId: q.projectId, environment: 'production', only: null }
     const trial = (at: number) => {
-      const changed = { name: `try_${at}`, description: 'Something else', examples: [], slots: { properties: {} } }
-      return router.trial(place, [changed]).then(
+      const texts = { description: 'Something else', sql: 'SELECT 1', examples: [] }
+      const changed = { name: `try_${at}`, ...texts, slots: { properties: {} } }
+      return indexes.trial(place, [changed]).then(
         () => 'built',
         (error: Failure) => error.retryAfterSeconds,
       )
@@ -187,13 +190,13 @@ describe('the index of a place', () => {
     expect(outcomes.filter((outcome) => outcome === 5)).toHaveLength(34)
     // Its turn comes after all of theirs.
     const own = () =>
-      router.index(place).then(
+      indexes.index(place).then(
         ({ queries }) => queries.length,
         () => 0,
       )
     await expect.poll(own, { timeout: 60_000 }).toBeGreaterThan(0)
     expect(observations.filter(({ kind }) => kind === 'question-index-built').length).toBeLessThanOrEqual(3)
-    await router.close()
+    await indexes.close()
   })
 
   test('is built after a start where somebody asked lately, the last place first, and nowhere else', async () => {
@@ -208,25 +211,25 @@ describe('the index of a place', () => {
     }
     await t.app.questionLog.flush()
     const observations: Observation[] = []
-    const router = await routerOn(observations)
-    await warmQuestions({ ...t.app, router })
+    const indexes = await indexesOn(observations)
+    await warmQuestions({ ...t.app, questionIndexes: indexes })
     const built = observations.flatMap((event) => (event.kind === 'question-index-built' ? [event.projectId] : []))
     expect(built.slice(0, 2)).toEqual(asked.map(({ projectId }) => projectId).toReversed())
     expect(built).not.toContain(unasked.projectId)
-    await router.close()
+    await indexes.close()
   })
 
   test('a model that is not the one we know is refused, and health says so', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'sluice-model-'))
     await writeFile(join(dir, 'model_quantized.onnx'), 'something else')
     const observations: Observation[] = []
-    const router = await routerOn(observations, { modelDir: dir })
-    await router.warm()
+    const indexes = await indexesOn(observations, { modelDir: dir })
+    await indexes.warm()
     expect(observations).toMatchObject([
       { kind: 'fault', where: 'question-encoder', error: { message: expect.stringContaining('SHA-256') } },
     ])
-    expect(router.health().encoder).toBe('failed')
-    await router.close()
+    expect(indexes.health().encoder).toBe('failed')
+    await indexes.close()
     await rm(dir, { recursive: true })
   })
 })

@@ -37,6 +37,7 @@ const question = {
   parameters: {},
   confidence: null,
   keyId: null,
+  browserTokenId: null,
   requestId: null,
 }
 const note = (text: string, more: Record<string, unknown> = {}): void => log.note({ ...question, text, ...more })

@@ -11,15 +11,17 @@ let q: QueryProject
 let asked: Array<{ headers: IncomingMessage['headers']; body: string }> = []
 beforeAll(async () => {
   model = await openSource()
-  t = await openTestApp({
-    SLUICE_OUTBOUND_ALLOW: model.host,
-    SLUICE_LLM_BASE_URL: `http://${model.host}/v1`,
-    SLUICE_LLM_MODEL: 'tiny',
-    SLUICE_LLM_API_KEY: 'secret-of-the-model',
-    // So long that forty questions come together on a busy machine.
-    SLUICE_LANGUAGE_MODEL_TIMEOUT_MS: '5000',
-    SLUICE_QUESTION_WAIT_MS: '20000',
-  })
+  t = await openTestApp(
+    {
+      SLUICE_OUTBOUND_ALLOW: model.host,
+      SLUICE_LLM_BASE_URL: `http://${model.host}/v1`,
+      SLUICE_LLM_MODEL: 'tiny',
+      SLUICE_LLM_API_KEY: 'secret-of-the-model',
+      // So long that forty questions come together on a busy machine.
+      SLUICE_LANGUAGE_MODEL_TIMEOUT_MS: '5000',
+    },
+    { bounds: { questionWaitMs: 20_000 } },
+  )
   q = await openQueryProject(t)
   const examples = ['list the customers by name', 'which customers are there?', 'all our customers, please']
   const twin = { description: 'Customers by name', examples: examples.map((question) => ({ question })) }

@@ -120,7 +120,7 @@ describe('confidence', () => {
     const { body } = await ask('orders in the east', { explain: true })
     expect(body.confidence).toBeGreaterThan(0.5)
     expect(body.confidence).toBeLessThanOrEqual(1)
-    expect(body.routing).toMatchObject({ confidence: body.confidence, threshold: 0 })
+    expect(body.routing).toMatchObject({ confidence: body.confidence, threshold: 0.3 })
     const [best, other] = body.routing.candidates
     expect(best.confidence).toBe(body.confidence)
     expect(best.confidence + other.confidence).toBeLessThanOrEqual(1)
@@ -135,8 +135,18 @@ describe('confidence', () => {
     expect((await t.operator.get(path)).body).toEqual({ ...settings, min_confidence: 0.99 })
     await expect.poll(async () => (await ask('whatever the east ordered')).status, { timeout: 60_000 }).toBe(422)
     const { body } = await ask('whatever the east ordered', { explain: true })
-    expect(body).toMatchObject({ reason: 'no_match', routing: { threshold: 0.99 } })
+    expect(body).toMatchObject({
+      reason: 'unsure',
+      query_used: 'orders_in_region',
+      confidence: body.routing.confidence,
+      unexpressed: expect.any(Array),
+      candidates: [{ name: 'orders_in_region' }, {}],
+      routing: { threshold: 0.99, verdict: 'unsure' },
+    })
     expect(body.message).toContain('this project answers from 99 % on')
+    const log = await t.operator.get(`/v1/projects/${q.projectId}/questions?outcome=unsure&limit=1`)
+    expect(log.body.data).toMatchObject([{ text: 'whatever the east ordered', query: 'orders_in_region' }])
+    expect((await ask('whatever the east ordered', { partial: true })).status).toBe(200)
     expect((await ask('whatever the east ordered', { query_name: 'orders_in_region' })).status).toBe(200)
     await expectStatus(200, t.operator.put(path, settings))
     await expect.poll(async () => (await ask('whatever the east ordered')).status, { timeout: 60_000 }).toBe(200)

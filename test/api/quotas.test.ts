@@ -10,18 +10,20 @@ let t: TestApp
 let source: Source
 let projectId: string
 beforeAll(async () => {
-  ;({ t, source } = await openAppWithSource({
-    SLUICE_PROJECTS_PER_PERSON: '2',
-    SLUICE_ENVIRONMENTS_PER_PROJECT: '4',
-    SLUICE_MEMBERS_PER_PROJECT: '3',
-    SLUICE_DATASOURCES_PER_PROJECT: '2',
-    SLUICE_QUERIES_PER_PROJECT: '2',
-    SLUICE_KEYS_PER_PROJECT: '2',
-    SLUICE_ALERTS_PER_PROJECT: '2',
-    SLUICE_TOKENS_PER_PERSON: '2',
-    SLUICE_EVENT_STREAMS_PER_PERSON: '2',
-    SLUICE_STORED_BYTES_PER_PROJECT: '1048576',
-  }))
+  ;({ t, source } = await openAppWithSource(
+    {
+      SLUICE_PROJECTS_PER_PERSON: '2',
+      SLUICE_ENVIRONMENTS_PER_PROJECT: '4',
+      SLUICE_MEMBERS_PER_PROJECT: '3',
+      SLUICE_DATASOURCES_PER_PROJECT: '2',
+      SLUICE_QUERIES_PER_PROJECT: '2',
+      SLUICE_KEYS_PER_PROJECT: '2',
+      SLUICE_ALERTS_PER_PROJECT: '2',
+      SLUICE_TOKENS_PER_PERSON: '2',
+      SLUICE_STORED_BYTES_PER_PROJECT: '1048576',
+    },
+    { bounds: { eventStreamsPerPerson: 2, projectsPerPersonPerHour: 4 } },
+  ))
 })
 afterAll(() => t.close())
 beforeEach(async () => {
@@ -90,6 +92,24 @@ describe('five who make one at the same time find room for as many as there may 
     const channels = [{ type: 'webhook', url: 'https://example.com/hook' }]
     const alert = { type: 'requests_above', threshold: 100, channels }
     expect(await madeOf(five.map((at) => t.operator.post(path, { ...alert, name: `Alert ${at}` })))).toBe(2)
+  })
+
+  test('projects that one person makes in an hour, deleted ones included, with and without a token', async () => {
+    const person = await t.member(projectId, 'viewer')
+    const made = await expectStatus(201, person.post('/v1/management-tokens', { name: 'x', role: 'owner' }))
+    const token = t.withToken(made.body.secret)
+    for (const by of [person, person, token, token]) {
+      const { body } = await expectStatus(201, by.post('/v1/projects', { name: 'Short-lived' }))
+      await expectStatus(204, by.delete(`/v1/projects/${body.id}`))
+    }
+    const refused = await expectStatus(429, person.post('/v1/projects', { name: 'One more' }))
+    expect(refused.body).toMatchObject({
+      error: 'rate_limit_exceeded',
+      message: expect.stringMatching(/^One person makes at most 4 projects in an hour\. .* wait 60 minutes/) as string,
+      retry_after: expect.closeTo(3_600, -3) as number,
+    })
+    await expectStatus(201, (await t.administrator()).post('/v1/projects', { name: 'Theirs' }))
+    await expectStatus(201, (await t.member(projectId, 'viewer')).post('/v1/projects', { name: 'Somebody else' }))
   })
 
   test('projects and tokens of one person; an administrator makes more projects', async () => {

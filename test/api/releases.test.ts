@@ -4,7 +4,7 @@ import { openQueryProject, type QueryProject } from '../harness/queries.ts'
 
 let t: TestApp
 beforeAll(async () => {
-  t = await openTestApp()
+  t = await openTestApp({}, { isShared: true })
 })
 afterAll(() => t.close())
 

@@ -213,7 +213,7 @@ test('a deleted query takes its recorded calls along', async () => {
 
 test('a check does not wait longer than its limit, and says what is not done', async () => {
   // Nobody runs jobs here: the replay stays where it was begun.
-  const other = await openTestApp({ SLUICE_REPLAY_WAIT_MS: '50' })
+  const other = await openTestApp({}, { bounds: { replayWaitMs: 50 } })
   try {
     const own = await openQueryProject(other)
     const path = `/v1/projects/${own.projectId}`
@@ -244,7 +244,7 @@ test('a check does not wait longer than its limit, and says what is not done', a
 })
 
 test('a replay that is cancelled says what it has seen, and runs whole when it is retried', async () => {
-  const slow = await openTestApp({ SLUICE_REPLAY_WAIT_MS: '0', SLUICE_REPLAY_CALLS_PER_SECOND: '2' })
+  const slow = await openTestApp({}, { bounds: { replayWaitMs: 0, replayCallsPerSecond: 2 } })
   try {
     await slow.app.jobs.start()
     const own = await openQueryProject(slow)
@@ -271,6 +271,10 @@ test('a replay that is cancelled says what it has seen, and runs whole when it i
     expect(await look()).toMatchObject({ calls: 8, equal: 1, reordered: 7 })
     const { body: calls } = await expectStatus(200, slow.operator.get(`${path}/replays/${body.id}/calls`))
     expect(calls.data).toHaveLength(7)
+    expect(calls.data[0]).toMatchObject({ parameters: { most: expect.any(Number) } })
+    expect(calls.data.map((each: { after_rows: number }) => each.after_rows)).toEqual(
+      calls.data.map((each: { before_rows: number }) => each.before_rows),
+    )
   } finally {
     await slow.close()
   }

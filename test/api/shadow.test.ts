@@ -5,8 +5,8 @@ import { openQueryProject, type QueryProject } from '../harness/queries.ts'
 let t: TestApp
 let project: QueryProject
 beforeAll(async () => {
-  const few = { SLUICE_SHADOW_CALLS_PER_SECOND: '1000', SLUICE_SHADOW_QUEUE_LENGTH: '5' }
-  t = await openTestApp(few, { ownProcesses: true })
+  const bounds = { shadowCallsPerSecond: 1_000, shadowQueueLength: 5 }
+  t = await openTestApp({}, { bounds, ownProcesses: true })
   project = await openQueryProject(t)
   // Slow only on the version that is run behind.
   await project.deploy({ name: 'orders_of', description: 'Orders', sql: 'SELECT id FROM orders WHERE id = $id' })

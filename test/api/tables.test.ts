@@ -6,7 +6,7 @@ import { openTestApp, type TestApp } from '../harness/app.ts'
 
 let t: TestApp
 beforeAll(async () => {
-  t = await openTestApp()
+  t = await openTestApp({}, { isShared: true })
 })
 afterAll(() => t.close())
 

@@ -161,6 +161,7 @@ describe('200', () => {
     const range = `?from=${from}&to=${new Date(Date.now() + 86_400_000).toISOString()}`
     const before = await metrics(range)
     const series = {
+      '5m': (await metrics(`${range}&interval=5m`)).series,
       '1h': (await metrics(`${range}&interval=1h`)).series,
       '1d': (await metrics(`${range}&interval=1d`)).series,
     }
@@ -170,10 +171,11 @@ describe('200', () => {
     const grains = await t.app.store.db.selectFrom('usageRollups').select(['grain', 'calls']).execute()
     const callsOf = (grain: string): number =>
       grains.filter((row) => row.grain === grain).reduce((sum, row) => sum + row.calls, 0)
-    const stored = ['minute', 'five', 'hour', 'day']
-    expect(stored.map(callsOf)).toEqual([15, 15, 15, 15])
-    expect(stored.map((grain) => callsOf(`${grain}-sum`))).toEqual([15, 15, 15, 15])
-    for (const interval of ['1h', '1d'] as const) {
+    const stored = ['minute', 'hour', 'day']
+    expect(stored.map(callsOf)).toEqual([15, 15, 15])
+    expect(stored.map((grain) => callsOf(`${grain}-sum`))).toEqual([15, 15, 15])
+    expect(new Set(grains.map(({ grain }) => grain)).size).toBe(6)
+    for (const interval of ['5m', '1h', '1d'] as const) {
       const after = await metrics(`${range}&interval=${interval}`)
       expect(after.series).toEqual(series[interval])
       expect(after.totals).toEqual(before.totals)

@@ -24,10 +24,22 @@ test('the tree keeps to the plan', () => {
   expect(violations(sources)).toEqual([])
 })
 
+test('a field of a query is named by its schema, its column and the code that uses it', () => {
+  const naming = (field: RegExp) =>
+    [...sources].filter(([path, text]) => /^(api|server)\//.test(path) && field.test(text)).map(([path]) => path)
+  // Two in the store: the migration that added the column, and its type.
+  expect(naming(/\bcache_?seconds\b/i).toSorted()).toEqual([
+    'api/queries.ts',
+    'server/queries/calls/run.ts',
+    'server/store/migrations/0004_queries.sql',
+    'server/store/tables/queries.ts',
+  ])
+})
+
 test('every room but the leaves has one door', () => {
   const rooms = new Set([...sources.keys()].map(roomOf).filter((room) => room?.startsWith('server/')))
   // The executor is a process: its door is a socket.
-  rooms.delete('server/data/executor')
+  rooms.delete('server/engine/executor')
   for (const room of rooms) expect([...sources.keys()]).toContain(`${room}/index.ts`)
 })
 
@@ -81,13 +93,13 @@ describe('each rule catches a planted violation', () => {
     ],
     [
       'a route that puts a call together itself',
-      { 'server/http/routes/queries/query-calls.ts': "import { admitToQuery } from '../../access/index.ts'" },
+      { 'server/http/routes/queries/query-calls.ts': "import { admitToQuery } from '../../../access/index.ts'" },
       /one hop more, to server\/access/,
     ],
     [
       'DuckDB in the API process',
-      { 'server/data/x.ts': "import { x } from '@duckdb/node-api'" },
-      /lives in server\/data\/executor/,
+      { 'server/engine/x.ts': "import { x } from '@duckdb/node-api'" },
+      /lives in server\/engine\/executor/,
     ],
     [
       'the wire contract that imports the server',
@@ -122,6 +134,30 @@ describe('each rule catches a planted violation', () => {
       /may not import|past the door/,
     ],
     ['a grab bag', { 'server/access/utils.ts': '' }, /grab bag/],
+    [
+      'a folder that is full',
+      Object.fromEntries(Array.from({ length: 17 }, (_each, at) => [`server/access/people/x${at}.ts`, ''])),
+      /server\/access\/people: holds 17 files/,
+    ],
+    [
+      'a word with two meanings',
+      { 'server/access/a.ts': 'type Place = 1', 'server/store/b.ts': 'export type Place = 2' },
+      /Place is declared in server\/access\/a\.ts and server\/store\/b\.ts/,
+    ],
+    [
+      'an exported type whose name another file has',
+      { 'server/access/a.ts': 'export type Plan = 1', 'server/engine/b.ts': 'export type Plan = 2' },
+      /Plan is declared in server\/access\/a\.ts and server\/engine\/b\.ts/,
+    ],
+    ['a file whose name lacks its noun', { 'server/access/open.ts': '' }, /lacks its noun/],
+    [
+      'folders of a room in a circle, though their files are in none',
+      {
+        'server/router/a/one.ts': "import type { Two } from '../b/two.ts'",
+        'server/router/b/three.ts': "import type { Four } from '../a/four.ts'",
+      },
+      /folders in a circle: server\/router\/a and server\/router\/b/,
+    ],
     ['a room that is not in the plan', { 'shared/x.ts': '' }, /no room/],
     ['a door that lists nothing', { 'server/access/index.ts': "export * from './x.ts'" }, /no export \*/],
     ['the environment read in a corner', { 'server/access/x.ts': 'const x = process.env.X' }, /process\.env/],

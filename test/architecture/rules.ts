@@ -26,9 +26,14 @@ const mayImport: Record<string, string[]> = {
     'server/definition',
     'server/engine-move',
     'server/lineage',
+    'server/models',
+    'server/row-tests',
     'server/rollout',
     'server/usage',
     'server/data',
+    'server/lookups',
+    'server/files',
+    'server/engine',
     'server/trino',
     'server/jobs',
     'server/store',
@@ -36,7 +41,7 @@ const mayImport: Record<string, string[]> = {
     'server/backup',
   ],
   // The whole installation, table by table and file by file.
-  'server/backup': ['server/data', 'server/jobs', 'server/store'],
+  'server/backup': ['server/jobs', 'server/store', 'server/files', 'server/data'],
   'server/http': [
     'api',
     'server/mcp',
@@ -48,9 +53,13 @@ const mayImport: Record<string, string[]> = {
     'server/definition',
     'server/engine-move',
     'server/lineage',
+    'server/models',
+    'server/row-tests',
     'server/rollout',
     'server/usage',
     'server/data',
+    'server/files',
+    'server/engine',
     'server/jobs',
     'server/store',
     'server/example',
@@ -63,9 +72,13 @@ const mayImport: Record<string, string[]> = {
     'server/connections',
     'server/queries',
     'server/questions',
+    'server/models',
+    'server/row-tests',
     'server/rollout',
     'server/usage',
     'server/data',
+    'server/files',
+    'server/engine',
     'server/jobs',
     'server/store',
   ],
@@ -77,6 +90,7 @@ const mayImport: Record<string, string[]> = {
     'server/queries',
     'server/rollout',
     'server/data',
+    'server/engine',
     'server/store',
   ],
   // The whole project in one picture: reads what the rooms that own its parts tell.
@@ -98,7 +112,6 @@ const mayImport: Record<string, string[]> = {
     'server/projects',
     'server/connections',
     'server/queries',
-    'server/data',
     'server/jobs',
     'server/store',
   ],
@@ -112,12 +125,22 @@ const mayImport: Record<string, string[]> = {
     'server/projects',
     'server/usage',
     'server/data',
+    'server/lookups',
+    'server/engine',
     'server/store',
   ],
   // Pure: what a project is and what was said come in as values, a decision goes out.
   'server/router': ['api', 'server/language'],
   'server/language': [],
-  'server/queries': ['api', 'server/access', 'server/projects', 'server/data', 'server/store'],
+  'server/queries': [
+    'api',
+    'server/access',
+    'server/projects',
+    'server/data',
+    'server/lookups',
+    'server/engine',
+    'server/store',
+  ],
   // Stands on the path of no call: it hears of those that were answered.
   'server/rollout': [
     'api',
@@ -126,6 +149,7 @@ const mayImport: Record<string, string[]> = {
     'server/projects',
     'server/usage',
     'server/data',
+    'server/engine',
     'server/jobs',
     'server/store',
   ],
@@ -134,25 +158,55 @@ const mayImport: Record<string, string[]> = {
     'server/access',
     'server/projects',
     'server/data',
+    'server/files',
+    'server/engine',
     'server/rows',
     'server/jobs',
+    'server/store',
+  ],
+  // Tables made of tables: what is built from what, and when; the building is a load like any other.
+  'server/models': [
+    'api',
+    'server/access',
+    'server/connections',
+    'server/data',
+    'server/files',
+    'server/engine',
+    'server/jobs',
+    'server/store',
+  ],
+  // Queries and models on rows of their authors.
+  'server/row-tests': [
+    'api',
+    'server/access',
+    'server/queries',
+    'server/models',
+    'server/data',
+    'server/files',
+    'server/engine',
     'server/store',
   ],
   'server/usage': ['api', 'server/access', 'server/projects', 'server/jobs', 'server/store'],
   'server/projects': ['api', 'server/access', 'server/store'],
   'server/access': ['api', 'server/store'],
-  'server/data': ['api', 'server/access', 'server/data/executor', 'server/store'],
+  'server/data': ['api', 'server/access', 'server/engine', 'server/files', 'server/store'],
+  'server/lookups': ['server/engine', 'server/engine/executor', 'server/files'],
+  'server/engine': ['api', 'server/engine/executor', 'server/files', 'server/store'],
+  // Content-addressed files: a folder, a bucket, a cache, leases.
+  'server/files': ['server/store'],
   // Another engine behind the same door; what it reads is made known to it from here.
-  'server/trino': ['api', 'server/data', 'server/store'],
-  'server/data/executor': ['api', 'server/rows'],
+  'server/trino': ['api', 'server/store', 'server/engine', 'server/files'],
+  'server/engine/executor': ['api', 'server/rows'],
   'server/rows': [],
   'server/jobs': ['api', 'server/access', 'server/store'],
   'server/store': ['api'],
+  // This process: signals, output, compiled modules, collecting.
+  'server/process': [],
   'server/flow': [],
 }
 
-/** A room that knows nothing of the others, so that every room of the server may use it. */
-const sharedRoom = 'server/flow'
+/** Rooms that know nothing of the others, so that every room of the server may use them. */
+const sharedRooms = new Set(['server/flow', 'server/process'])
 
 /** Files that stand in no room and that every room of the server may import. */
 const leaves = new Set([
@@ -161,18 +215,14 @@ const leaves = new Set([
   'server/ids.ts',
   'server/json-depth.ts',
   'server/clock.ts',
-  'server/process/collect.ts',
-  'server/fair-queue.ts',
-  'server/fair-share.ts',
-  'server/process/compiled.ts',
-  'server/process/leave-signals.ts',
-  'server/process/disk-failure.ts',
   'server/status-words.ts',
-  'server/flow/up-to.ts',
 ])
 
 /** A file that every room of the server may import as types. */
 const typeLeaves = new Set(['server/config.ts'])
+
+/** Files of `api/` of which the web app may take more than types. */
+const valuesForWeb = new Set(['api/secret-names.ts', 'api/csv.ts', 'api/catalog-definition.ts'])
 
 /** Rooms that stand above `server/app.ts` and may take the whole app. What is below names the parts that it uses. */
 const aboveApp = new Set(['server', 'server/http', 'server/example'])
@@ -186,10 +236,10 @@ const homes: Array<{ library: RegExp; room: string; types?: true; also?: string[
   { library: /^kysely$/, room: 'server/store', types: true },
   { library: /^pg-boss$/, room: 'server/jobs' },
   { library: /^undici$/, room: 'server/connections', also: ['server/trino'] },
-  { library: /^@duckdb\//, room: 'server/data/executor' },
-  { library: /^@aws-sdk\//, room: 'server/data' },
+  { library: /^@duckdb\//, room: 'server/engine/executor' },
+  { library: /^@aws-sdk\//, room: 'server/files' },
   { library: /^(sax|yauzl)$/, room: 'server/rows' },
-  { library: /^yaml$/, room: 'server/connections', also: ['cli', 'cli/project'] },
+  { library: /^yaml$/, room: 'server/connections', also: ['cli', 'cli/project', 'web'] },
   { library: /^commander$/, room: 'cli' },
   { library: /^onnxruntime-node$/, room: 'server/router' },
   { library: /^chrono-node$/, room: 'server/language' },
@@ -234,6 +284,10 @@ export function violations(sources: Map<string, string>): string[] {
     ...imports.flatMap((each) => directionOf(each)),
     ...imports.flatMap((each) => hopOf(each)),
     ...cyclesOf(imports),
+    ...folderCyclesOf(imports),
+    ...fullFolders([...sources.keys()]),
+    ...namelessFiles([...sources.keys()]),
+    ...manyMeanings(sources),
     ...twinsOf(sources),
     ...foreignTables(new Map([...sources].filter(([path]) => speaksSql(path))), roomOf),
   ]
@@ -319,20 +373,20 @@ function directionOf({ from, to, typeOnly }: Import): string[] {
   if (!to.includes('/') || !/^(api|server|web|cli|clients|test|bench)\//.test(to))
     return libraryOf(from, home, to, typeOnly)
   const room = roomOf(to)
-  if (room === sharedRoom && home.startsWith('server') && to === `${sharedRoom}/index.ts`) return []
+  if (room !== undefined && sharedRooms.has(room) && home.startsWith('server') && to === `${room}/index.ts`) return []
   if (room === home || leaves.has(to)) return home.startsWith('server') || room === home ? [] : [wrong(from, to)]
   if (to === 'server/app.ts') return aboveApp.has(home) && typeOnly ? [] : [wrong(from, to)]
   if (typeLeaves.has(to))
     return home.startsWith('server') && (typeOnly || home === 'server/http') ? [] : [wrong(from, to)]
   if (room === undefined || !(mayImport[home] ?? []).includes(room)) return [wrong(from, to)]
   if (room === 'api') {
-    const mayTake = home !== 'web' || typeOnly || to === 'api/secret-names.ts'
+    const mayTake = home !== 'web' || typeOnly || valuesForWeb.has(to)
     return mayTake ? [] : [`${from}: the web app takes only types from ${to}`]
   }
   // Both ends of a socket speak one language; the files that define it are the executor's door.
   if (
-    home === 'server/data' &&
-    /\/executor\/(protocol|frames|large-rows|out-of-memory|lookup-file|lookup-layout)\.ts$/.test(to)
+    (home === 'server/engine' || home === 'server/lookups') &&
+    /\/executor\/(socket\/[\w-]+|lookup\/lookup-(file|layout)|instance\/sql-tokens)\.ts$/.test(to)
   )
     return []
   return to === `${room}/index.ts` ? [] : [`${from}: imports ${to} past the door ${room}/index.ts`]
@@ -377,4 +431,87 @@ function cyclesOf(imports: Import[]): string[] {
   }
   for (const path of next.keys()) visit(path, [])
   return found
+}
+
+const maxFilesInFolder = 16
+
+/** Folders that nobody holds in the head any more. */
+function fullFolders(paths: string[]): string[] {
+  const counts = new Map<string, number>()
+  for (const path of paths) {
+    if (/^(server|cli|web)\/.*\.tsx?$/.test(path)) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
+  }
+  return [...counts]
+    .filter(([, count]) => count > maxFilesInFolder)
+    .map(([folder, count]) => `${folder}: holds ${count} files, at most ${maxFilesInFolder} are allowed`)
+}
+
+/** Names that say nothing by themselves: several of them in the house, and no search finds the one that is meant. */
+const nameless = new Set(['open.ts', 'turns.ts', 'judge.ts', 'files.ts'])
+
+/** A route is called after its noun, and stands under it. */
+function namelessFiles(paths: string[]): string[] {
+  return paths
+    .filter((path) => path.startsWith('server/') && !path.startsWith('server/http/routes/'))
+    .filter((path) => nameless.has(path.split('/').at(-1) ?? ''))
+    .map((path) => `${path}: the name lacks its noun`)
+}
+
+/** Cycles between the folders of a room. Its door stands above all of them and counts for none. */
+function folderCyclesOf(imports: Import[]): string[] {
+  const next = new Map<string, Set<string>>()
+  for (const { from, to } of imports) {
+    const room = roomOf(from)
+    if (room === undefined || room === 'server' || roomOf(to) !== room) continue
+    if (from === `${room}/index.ts` || dirname(from) === dirname(to)) continue
+    next.set(dirname(from), (next.get(dirname(from)) ?? new Set()).add(dirname(to)))
+  }
+  const reached = (start: string): Set<string> => {
+    const seen = new Set<string>()
+    const waiting = [start]
+    for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+      for (const target of next.get(folder) ?? []) {
+        if (seen.has(target)) continue
+        seen.add(target)
+        waiting.push(target)
+      }
+    }
+    return seen
+  }
+  return [...next].flatMap(([folder, targets]) =>
+    [...targets]
+      .filter((target) => folder < target && reached(target).has(folder))
+      .map((target) => `folders in a circle: ${folder} and ${target}`),
+  )
+}
+
+/** Words that once meant nine things: a type of that name is declared once for the server and once for the app. */
+const oneMeaning = ['Place']
+/** Names that two files of one room export on purpose: what the router finds, and what it makes of that. */
+const twoMeanings = new Set(['Candidate'])
+
+/** Types that the server exports have a name of their own, and so do those above wherever they stand. */
+function manyMeanings(sources: Map<string, string>): string[] {
+  const inApp = oneMeaning.flatMap((name) =>
+    declaredTwice(sources, 'web/', new RegExp(`^(?:export )?type (${name})\\b`, 'gm')),
+  )
+  const form = new RegExp(`^(?:export type (\\w+)|type (${oneMeaning.join('|')})\\b)`, 'gm')
+  return [...inApp, ...declaredTwice(sources, 'server/', form)]
+}
+
+function declaredTwice(sources: Map<string, string>, side: string, form: RegExp): string[] {
+  const declared = [...sources].flatMap(([path, text]) =>
+    path.startsWith(side)
+      ? Array.from(text.matchAll(form), ([, one, other = '']) => ({ name: one ?? other, path }))
+      : [],
+  )
+  return [...Map.groupBy(declared, ({ name }) => name)]
+    .filter(([name, places]) => places.length > 1 && !twoMeanings.has(name))
+    .map(
+      ([name, places]) =>
+        `${name} is declared in ${places
+          .map(({ path }) => path)
+          .toSorted()
+          .join(' and ')}`,
+    )
 }

@@ -28,13 +28,18 @@ const owners: Record<string, string> = {
   load_checkpoints: 'server/connections',
   idempotent_calls: 'server/connections',
   variables: 'server/connections',
+  apis: 'server/connections',
+  api_calls: 'server/connections',
+  // What a model is built by; where its data goes is its datasource.
+  models: 'server/models',
+  row_tests: 'server/row-tests',
   // What authorization servers gave, and browsers that are on their way there.
   upstream_grants: 'server/connections',
   upstream_attempts: 'server/connections',
   // What was fetched.
   data_objects: 'server/data',
   data_parts: 'server/data',
-  stored_files: 'server/data',
+  stored_files: 'server/files',
   version_parts: 'server/data',
   lineage: 'server/data',
   column_values: 'server/data',

@@ -1,9 +1,10 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { parse } from 'yaml'
 import { httpConfiguration, pagination } from '../../api/connections.ts'
-import { dataVersion } from '../../api/data.ts'
+import { dataVersion, loadWarnings } from '../../api/data.ts'
 import { changeTableSchema } from '../../api/datasources.ts'
 import { definedSettings } from '../../api/definition.ts'
 import { moveEngine } from '../../api/engine-moves.ts'
@@ -11,11 +12,21 @@ import { errorEnvelope } from '../../api/envelope.ts'
 import { buildRequest } from '../../server/connections/request/build-request.ts'
 import { checkPagination } from '../../server/connections/request/pages.ts'
 import { fillVariables, type NamedValues } from '../../server/connections/request/variables.ts'
+import { withApi } from '../../server/connections/request/with-api.ts'
 import { messageOf } from '../../server/usage/alerts/measure/alert.ts'
+
+const serviceKey = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+}).privateKey
 
 const named: NamedValues = new Map([
   ['region', { value: 'north', origins: null }],
   ['shop_key', { value: 'sk', origins: ['https://api.example'] }],
+  ['shop_password', { value: 'pw', origins: ['https://shop.example'] }],
+  ['service_key', { value: serviceKey, origins: ['https://storage.example', 'https://oauth2.example'] }],
+  ['exchange', { value: 'sk', origins: ['https://exchange.example'] }],
 ])
 
 /** What a block without a command of its own is checked with, by the word behind its language. */
@@ -24,10 +35,11 @@ export const checks: Record<string, (shown: unknown) => void> = {
 
   /** A part of a request, or a whole one. */
   request(shown) {
-    const request = httpConfiguration.parse({ url: 'https://api.example', method: 'GET', ...(shown as object) })
+    const given = httpConfiguration.parse({ url: 'https://api.example', method: 'GET', ...(shown as object) })
+    const request = withApi(given, { url: 'https://shop.example/v1' })
     const filled = fillVariables(request, { at: new Date(), values: named })
     expect(JSON.stringify(filled)).not.toContain('{{')
-    buildRequest(request)
+    buildRequest(filled)
   },
 
   'table-schema': (shown) => void changeTableSchema.parse(shown),
@@ -35,6 +47,7 @@ export const checks: Record<string, (shown: unknown) => void> = {
     const { data } = shown as { data: object[] }
     for (const version of data) dataVersion.partial().strict().parse(version)
   },
+  warnings: (shown) => void loadWarnings.parse(shown),
   envelope: (shown) => void errorEnvelope.parse(shown),
 
   /** Has what the service sends, and nothing else. */
@@ -51,7 +64,7 @@ export const checks: Record<string, (shown: unknown) => void> = {
 
   settings: (shown) => void definedSettings.parse((shown as { settings: unknown }).settings),
 
-  /** Values that the chart has; `npm run test:deploy` renders such ones, and asks its schema. */
+  /** Values that the chart has; `npm test -- deploy` renders such ones, and asks its schema. */
   'chart-values'(shown) {
     const chart = join(import.meta.dirname, '../../deploy/helm/sluice')
     const { settings: _, ...usual } = parse(readFileSync(join(chart, 'values.yaml'), 'utf8')) as Record<string, unknown>

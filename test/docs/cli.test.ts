@@ -67,24 +67,26 @@ describe('docs/cli.md', () => {
   })
 
   test('shows files that are read as they are written', () => {
-    const [connection = '', settings = '', workflow = ''] = blocks('yaml')
+    const [connection = '', api = '', settings = '', workflow = ''] = blocks('yaml')
     const files = new Map([
       ['sluice.yaml', `definition: 1\n${settings}`],
       ['queries/revenue_of_region.sql', blocks('sql')[0] ?? ''],
       ['connections/web_orders.yaml', connection],
+      ['apis/shop.yaml', api],
     ])
     expect(readProject(files, { SHOP_TOKEN: 'x' })).toMatchObject({
       definition: {
         settings: { allowed_origins: ['https://shop.example'], questions: { min_confidence: 0.8 } },
         queries: [{ slots: { required: ['region'] } }],
         connections: [{ schedule: '0 * * * *' }],
+        apis: [{ name: 'shop', rate: { requests: 5 } }],
       },
     })
     expect(Object.keys((parse(workflow) as { jobs: object }).jobs)).toEqual(['plan', 'release'])
   })
 })
 
-test('the types of the Python client are those of the OpenAPI document: npm run python-contract', () => {
+test('the types of the Python client are those of the OpenAPI document: npm run generate -- python-contract', () => {
   const document: unknown = JSON.parse(read('docs/openapi.json'))
   expect(read(contractFile)).toBe(pythonContract(document, failures))
 })

@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { flushTimeoutMs } from '../../server/flow/index.ts'
 import { limits, limitVariable, settings } from '../../server/config.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -14,7 +15,7 @@ const known = new Set([
 /** Of the compose file alone: what it is filled with. */
 const ofCompose = new Set(['SLUICE_DATABASE_PASSWORD', 'SLUICE_PORT'])
 
-// What the tools of others say of these files, `npm run test:deploy` asks; it needs them installed.
+// What the tools of others say of these files, `npm test -- deploy` asks; it needs them installed.
 describe('what it is deployed with', () => {
   test.each(files)('%s names only settings that there are', (path) => {
     const named = [...read(path).matchAll(/\bSLUICE_[A-Z_]+\b/g)].map(([name]) => name)
@@ -24,7 +25,7 @@ describe('what it is deployed with', () => {
   test('gives it the time to end that it may take', () => {
     const seconds = (page: string, pattern: RegExp): number => Number(pattern.exec(read(page))?.[1])
     // Calls in flight, records, its PostgreSQL in order and then at once.
-    const needed = (limits.shutdownTimeoutMs.fallback + limits.flushTimeoutMs.fallback + 8_000 + 2_000) / 1_000
+    const needed = (limits.shutdownTimeoutMs.fallback + flushTimeoutMs + 8_000 + 2_000) / 1_000
     expect(seconds('compose.yaml', /stop_grace_period: (\d+)s/)).toBeGreaterThan(needed)
     expect(seconds('deploy/systemd/sluice.service', /^TimeoutStopSec=(\d+)$/m)).toBeGreaterThan(needed)
     expect(seconds('deploy/helm/sluice/values.yaml', /^terminationGracePeriodSeconds: (\d+)$/m)).toBeGreaterThan(needed)

@@ -1,8 +1,9 @@
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { failures } from '../../api/failures.ts'
-import { fixedLimits, limits, limitVariable, settings, wireName } from '../../server/config.ts'
+import { suites } from '../../scripts/suites.mjs'
+import { bounds, fixedLimits, limits, limitVariable, settings, wireName } from '../../server/config.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -28,7 +29,7 @@ describe('docs/configuration.md', () => {
       ([name, { fallback, sentence }]) =>
         [limitVariable(name), { fallback: fallback.toLocaleString('en'), sentence }] as const,
     ),
-    ...Object.entries(fixedLimits).map(
+    ...Object.entries({ ...fixedLimits, ...bounds }).map(
       ([name, { value, sentence }]) => [wireName(name), { fallback: value.toLocaleString('en'), sentence }] as const,
     ),
   ])
@@ -78,9 +79,57 @@ describe('every page', () => {
     }
   })
 
-  test('every decision names how it is checked', () => {
-    for (const page of globSync('docs/decisions/*.md', { cwd: root }))
-      expect(read(page), page).toMatch(/^Checked by: /m)
+  test.each(pages)('%s cites only suites, benches and generators that exist', (page) => {
+    const known = {
+      'npm test': [...suites.map(({ name }) => name), '--all', '--list', '--no-browser', '<suite>'],
+      'npm run bench': ['routing', 'golden', 'trust', 'memory', 'latency', 'access', '--repeat', '--only', '--scale'],
+      'npm run generate': ['openapi', 'python-contract', 'lockfile'],
+    }
+    for (const [, command = '', word] of read(page).matchAll(/(npm (?:test|run bench|run generate)) -- ([\w<>-]+)/g)) {
+      expect(known[command as keyof typeof known], `${page}: ${command} -- ${word}`).toContain(word)
+    }
+  })
+
+  test('there are few npm scripts: what tests is a suite, what measures a bench, what writes a generator', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+    expect(Object.keys(scripts).length).toBeLessThanOrEqual(14)
+  })
+})
+
+test('ARCHITECTURE.md is a page with a line for each room', () => {
+  const page = read('ARCHITECTURE.md')
+  const rooms = readdirSync(join(root, 'server'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  expect(rooms.length).toBeGreaterThan(20)
+  for (const { name } of rooms) expect(page, name).toMatch(new RegExp(`^\\|[^|]*\`server/${name}\``, 'm'))
+  expect(page.split('\n').length).toBeLessThan(100)
+})
+
+describe('docs/decisions', () => {
+  const pages = globSync('docs/decisions/0*.md', { cwd: root }).map((page) => page.replaceAll('\\', '/'))
+  /** A page; the list of what checks it does not count. */
+  const mostWords = 620
+
+  test('each names how it is checked, on a page', () => {
+    expect(pages.length).toBeGreaterThan(25)
+    for (const page of pages) {
+      const text = read(page)
+      expect(text, page).toMatch(/^Checked by: /m)
+      const words = text.replaceAll(/^Checked by: .*(\n.+)*|^```[^]*?^```$/gm, '').split(/\s+/).length
+      expect(words, `${page} has ${words} words`).toBeLessThanOrEqual(mostWords)
+    }
+  })
+
+  test('have an index with the status of each, which names the numbers that are missing', () => {
+    const rows = [
+      ...read('docs/decisions/README.md').matchAll(/^\| +(\d+) +\| (?:\[.+?\]\((.+?)\)|–) +\| (.+?) +\|$/gm),
+    ]
+    expect(rows.map(([, number]) => Number(number))).toEqual(rows.map((_, at) => at + 1))
+    const linked = rows.flatMap(([, , page]) => (page === undefined ? [] : [`docs/decisions/${page}`]))
+    expect(linked.toSorted()).toEqual(pages.toSorted())
+    for (const [row, number, page, status] of rows) {
+      expect(status, row).toMatch(page === undefined ? /^never written/ : /^(in force|half superseded|superseded by)/)
+      if (page !== undefined) expect(Number(page.slice(0, 4)), page).toBe(Number(number))
+    }
   })
 })
 
@@ -103,7 +152,7 @@ describe('package-lock.json', () => {
     packages: Record<string, { version?: string; resolved?: string; optionalDependencies?: Record<string, string> }>
   }
 
-  test('names the packages of every platform, so that npm ci takes it everywhere: npm run lockfile', () => {
+  test('names the packages of every platform, so that npm ci takes it everywhere: npm run generate -- lockfile', () => {
     const wanted = Object.values(packages).flatMap((each) => Object.keys(each.optionalDependencies ?? {}))
     expect(wanted.length).toBeGreaterThan(50)
     expect(wanted.filter((name) => packages[`node_modules/${name}`] === undefined)).toEqual([])

@@ -8,6 +8,7 @@ import { fillVariables } from '../../server/connections/request/variables.ts'
 import { fromWire } from '../../api/wire-codec.ts'
 import { parseExtractor, pick } from '../../server/rows/index.ts'
 import { readGuide, sectionsOf } from '../../web/guides-plugin.ts'
+import type { Guide } from '../../web/pages/docs/guide.ts'
 import { callsPage, contents, entries } from '../../web/text/contents.ts'
 import { excerptOf } from '../../web/pages/docs/excerpt.ts'
 import { blocksOf, root } from './blocks.ts'
@@ -16,6 +17,29 @@ import { guidePages } from './pages.ts'
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 const nameOf = (path: string): string => path.replace(/^docs\/|\.md$/g, '')
 const guides = guidePages.map(nameOf)
+
+const htmlOf = ({ parts }: Guide): string => parts.map((part) => ('html' in part ? part.html : '')).join('')
+
+/** The rules of axe that the markup of a guide can break. */
+function barriersIn(html: string): string[] {
+  const all = (pattern: RegExp): string[] => [...html.matchAll(pattern)].map(([whole, found]) => found ?? whole)
+  const isEmpty = (text: string): boolean => text.replace(/<[^>]+>/g, '').trim() === ''
+  // The title is the page's own heading.
+  const depths = [1, ...all(/<h([1-6])[ >]/g).map(Number)]
+  const ids = all(/ id="([^"]*)"/g)
+  return [
+    ...depths.flatMap((depth, at) =>
+      depth > (depths[at - 1] ?? 1) + 1 ? [`h${depth} follows h${depths[at - 1]}`] : [],
+    ),
+    ...ids.filter((id, at) => ids.indexOf(id) !== at).map((id) => `two elements are called ${id}`),
+    ...all(/<a [^>]*>([\s\S]*?)<\/a>/g).flatMap((words) => (isEmpty(words) ? ['a link has no words'] : [])),
+    ...all(/<table[^>]*>/g).flatMap((tag) => (/aria-label="[^"]+"/.test(tag) ? [] : ['a table has no name'])),
+    ...all(/<th[^>]*>([\s\S]*?)<\/th>/g).flatMap((words) => (isEmpty(words) ? ['a column has no name'] : [])),
+    ...all(/<section[^>]*>/g).flatMap((tag) =>
+      /aria-label="[^"]+"/.test(tag) ? [] : ['a part that scrolls has no name'],
+    ),
+  ]
+}
 
 describe('the guides', () => {
   test('are all in the contents of the app, under their own titles', () => {
@@ -47,6 +71,24 @@ describe('the guides', () => {
   test.each(guides)('%s has code only where a button can copy it', (page) => {
     const { parts } = readGuide(page, read(`docs/${page}.md`))
     expect(parts.filter((part) => 'html' in part && part.html.includes('<pre>'))).toEqual([])
+  })
+
+  // What a browser would find is in the markup: the page around it is looked at with one guide (test/web/pages.test.ts).
+  test.each(guides)('%s stands in nobody’s way as it is generated', (page) => {
+    expect(barriersIn(htmlOf(readGuide(page, read(`docs/${page}.md`))))).toEqual([])
+  })
+
+  test('markup that stands in the way is found', () => {
+    const planted =
+      '<h2 id="a">A</h2><h4 id="a">B</h4><a href="#a"></a><table><tr><th></th></tr></table><section tabindex="0"></section>'
+    expect(barriersIn(planted)).toEqual([
+      'h4 follows h2',
+      'two elements are called a',
+      'a link has no words',
+      'a table has no name',
+      'a column has no name',
+      'a part that scrolls has no name',
+    ])
   })
 
   test('a link that leads nowhere is refused when the app is built, and markup is shown as it is written', () => {

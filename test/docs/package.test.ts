@@ -15,7 +15,7 @@ const manifest = JSON.parse(read('package.json')) as {
 /** What `npm pack` compiles: `tsconfig.package.json`. */
 const sources = globSync(['api/**/*.ts', 'server/**/*.ts', 'cli/**/*.ts', 'clients/typescript/**/*.ts'], { cwd: root })
 
-// The package itself is packed, installed and started by `npm run test:package`, which takes minutes.
+// The package itself is packed, installed and started by `npm test -- package`, which takes minutes.
 describe('the package', () => {
   test('brings every library that what is compiled imports', () => {
     expect(sources.length).toBeGreaterThan(300)

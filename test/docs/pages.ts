@@ -1,8 +1,8 @@
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** How it is built inside and how fast it is, for those who change it, and the list of the others. */
-const notGuides = new Set(['docs/README.md', 'docs/benchmarks.md', 'docs/questions-scoring.md'])
+/** Pages for those who change or publish it, and the list of the others. */
+const notGuides = new Set(['docs/README.md', 'docs/benchmarks.md', 'docs/questions-scoring.md', 'docs/releasing.md'])
 
 /** What users read in the app. */
 export const guidePages = globSync('docs/*.md', { cwd: join(import.meta.dirname, '../..') })
@@ -16,7 +16,7 @@ export const runPages = ['README.md', ...guidePages]
 export const notRun: Array<{ page: string; begins: string; why: string }> = [
   {
     page: 'README.md',
-    begins: 'npm start ',
+    begins: 'npm start\nnpm test',
     why: 'The same service is started here by the quick start, and `npm test` is what runs this.',
   },
   {
@@ -26,8 +26,8 @@ export const notRun: Array<{ page: string; begins: string; why: string }> = [
   },
   {
     page: 'docs/quick-start.md',
-    begins: 'npm install --ignore-scripts ./sluice-0.1.0.tgz',
-    why: '`npm run test:package` packs the package, installs it in an empty folder and starts it.',
+    begins: 'npm install --ignore-scripts ./sluice-0.2.0.tgz',
+    why: '`npm test -- package` packs the package, installs it in an empty folder and starts it.',
   },
   {
     page: 'docs/quick-start.md',
@@ -37,22 +37,22 @@ export const notRun: Array<{ page: string; begins: string; why: string }> = [
   {
     page: 'docs/scaling.md',
     begins: 'curl -sX POST $SLUICE_URL/v1/projects -H',
-    why: 'There is no Trino here; `npm run test:trino` makes projects on one.',
+    why: 'There is no Trino here; `npm test -- trino` makes projects on one.',
   },
   {
     page: 'docs/scaling.md',
     begins: 'curl -sX POST "$SLUICE_URL/v1/projects/$SLUICE_PROJECT/engine',
-    why: 'There is no Trino here; `npm run test:trino` moves projects to one and back.',
+    why: 'There is no Trino here; `npm test -- trino` moves projects to one and back.',
   },
   {
     page: 'docs/cli.md',
-    begins: 'npm install --ignore-scripts ./sluice-0.1.0.tgz',
-    why: '`npm run test:package` packs the package, installs it in an empty folder and starts it.',
+    begins: 'npm install --ignore-scripts ./sluice-0.2.0.tgz',
+    why: '`npm test -- package` packs the package, installs it in an empty folder and starts it.',
   },
   {
     page: 'docs/clients.md',
     begins: 'client.pandas(',
-    why: 'pandas and pyarrow are not here; `npm run test:clients` installs them and calls both.',
+    why: 'pandas and pyarrow are not here; `npm test -- clients` installs them and calls both.',
   },
   {
     page: 'docs/mcp.md',
@@ -62,21 +62,21 @@ export const notRun: Array<{ page: string; begins: string; why: string }> = [
   {
     page: 'docs/mcp.md',
     begins: 'npx openapi-typescript',
-    why: 'Programs of others; `npm run test:generators` installs them, and compiles and calls what they make.',
+    why: 'Programs of others; `npm test -- generators` installs them, and compiles and calls what they make.',
   },
   {
     page: 'docs/operate.md',
     begins: 'sudo npm install --global',
-    why: 'It changes the machine. `npm run test:package` installs the package, `npm run test:deploy` checks the unit.',
+    why: 'It changes the machine. `npm test -- package` installs the package, `npm test -- deploy` checks the unit.',
   },
   {
     page: 'docs/operate.md',
     begins: 'docker build',
-    why: 'Needs a daemon of others; `npm run test:container` builds the same file and starts it as closed as here.',
+    why: 'Needs a daemon of others; `npm test -- container` builds the same file and starts it as closed as here.',
   },
   {
     page: 'docs/operate.md',
     begins: 'kubectl create secret',
-    why: 'Needs a cluster; `npm run test:deploy` renders the chart with such values and judges what comes out.',
+    why: 'Needs a cluster; `npm test -- deploy` renders the chart with such values and judges what comes out.',
   },
 ]

@@ -35,7 +35,7 @@ const rowsOf = async (of: Installation): Promise<unknown> => {
   return answer.status === 200 ? ((await answer.json()) as { data: unknown }).data : answer.status
 }
 
-describe('a back-up', () => {
+describe('a backup', () => {
   const place = (): string => join(folder, 'monday')
 
   test('is made while calls are answered, and none of them fails', async () => {
@@ -60,8 +60,8 @@ describe('a back-up', () => {
 
   test('brings everything back once the data folder is destroyed', async () => {
     const before = await rowsOf(installation)
-    // Also what the service has written since: it is not in the back-up, and must not be in what is restored.
-    await installation.manage('POST', '/v1/projects', { name: 'Made after the back-up' })
+    // Also what the service has written since: it is not in the backup, and must not be in what is restored.
+    await installation.manage('POST', '/v1/projects', { name: 'Made after the backup' })
     await installation.close()
     isStopped = true
     const data = join(folder, 'restored')
@@ -90,6 +90,6 @@ describe('a back-up', () => {
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('newer or another version') })
     await rm(manifest)
     const partial = await cli.run('restore', place(), '--data', join(folder, 'partial'))
-    expect(partial).toMatchObject({ code: 1, stderr: expect.stringContaining('no whole back-up') })
+    expect(partial).toMatchObject({ code: 1, stderr: expect.stringContaining('no whole backup') })
   })
 })

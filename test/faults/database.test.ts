@@ -11,7 +11,7 @@ import { killAll, postmasterTree } from '../harness/process.ts'
 import { embeddedServer } from '../../server/store/postgres/embedded.ts'
 import { readFolderId } from '../../server/store/postgres/places.ts'
 
-/** `npm run test:faults-long` cuts it for as long as a failover takes. */
+/** `npm test -- faults` cuts it for as long as a failover takes. */
 const cutMs = process.env['FAULT_ROUNDS'] === '100' ? 30_000 : 6_000
 /** A statement or a wait for a connection may take ten seconds. */
 const answerLimitMs = 15_000

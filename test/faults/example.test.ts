@@ -21,8 +21,8 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-async function start(environment: Record<string, string>): Promise<void> {
-  service = await startService(dataDir, environment, await serverCommand('--welcome'))
+async function start(environment: Record<string, string>, readyPath = '/readyz'): Promise<void> {
+  service = await startService(dataDir, environment, await serverCommand('--welcome'), process.execPath, readyPath)
 }
 
 async function stop(): Promise<void> {
@@ -57,6 +57,18 @@ test(
   { timeout: 300_000 },
   async () => {
     await start(withExample)
+    // Who waited for /readyz need not wait again.
+    const [project] = await projects()
+    const post = async (path: string, body: object, authorization = headers.authorization) => {
+      const init = { method: 'POST', headers: { authorization, 'content-type': 'application/json' } }
+      return (await fetch(service.url + path, { ...init, body: JSON.stringify(body) })).json()
+    }
+    const permissions = [{ project_id: project?.id, environments: ['production'] }]
+    const { secret } = (await post('/v1/api-keys', { name: 'First', permissions })) as { secret: string }
+    const question = { query: 'what are the top 5 coffee products', project_id: project?.id }
+    expect(await post('/v1/query', question, `Bearer ${secret}`)).toMatchObject({
+      parameters: { category: 'coffee', count: 5 },
+    })
     const first = await printedLines()
     expect(first.length).toBe(2)
     for (const line of first) expect(paste(line).data.length, line).toBeGreaterThan(0)
@@ -77,8 +89,9 @@ test('it never appears in an installation that was there before', { timeout: 300
 })
 
 test('a start killed half-way leaves one example after the next', { timeout: 300_000 }, async () => {
-  await start(withExample)
+  await start(withExample, '/healthz')
   await expect.poll(async () => (await projects()).length, { timeout: 60_000 }).toBe(1)
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(503)
   service.kill('SIGKILL')
   await service.exited
   await start(withExample)

@@ -14,6 +14,7 @@ type Span = { acknowledged: number; asked: number }
 type KnownKey = { id: string; secret: string; isDisabled: boolean; isUnsure: boolean }
 
 const rowsPerVersion = 300
+const tableNames = ['executed', 'refreshed', 'merged'] as const
 const callLimitMs = 10_000
 const settleLimitMs = 90_000
 
@@ -24,24 +25,28 @@ export function openLedger(source: Source) {
   let projectId = ''
   let reader = ''
   let refreshedId = ''
-  /** How often each of the two tables was fetched; every row of a version has its number. */
-  const served = { executed: 0, refreshed: 0 }
+  let mergedId = ''
+  /** How often each of the tables was fetched; every row of a version has its number. */
+  const served = { executed: 0, refreshed: 0, merged: 0 }
   const projects = new Set<string>()
   const executed: Span = { acknowledged: 0, asked: 0 }
   const refreshed: Span = { acknowledged: 0, asked: 0 }
   const deployed: Span = { acknowledged: 0, asked: 0 }
+  /** Loads that were merged: each brought a row of its number, and its number to the row 0. */
+  const merged = new Set<number>()
   const keys: KnownKey[] = []
   const jobs: string[] = []
 
   source.handle((request, response) => {
-    const table = request.url?.endsWith('executed') === true ? 'executed' : 'refreshed'
+    const table = tableNames.find((name) => request.url?.endsWith(name)) ?? 'refreshed'
     served[table] += 1
     const stamp = served[table]
-    const rows = Array.from({ length: rowsPerVersion }, (_, id) => ({
+    const whole = Array.from({ length: rowsPerVersion }, (_, id) => ({
       id,
       stamp,
       text: `${stamp} `.repeat(20),
     }))
+    const rows = table === 'merged' ? [0, stamp].map((id) => ({ id, stamp })) : whole
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(rows))
   })
 
@@ -80,12 +85,19 @@ export function openLedger(source: Source) {
     const body = { name: 'refreshed', kind: 'http_api', config: config('refreshed') }
     refreshedId = (await must('POST', `/v1/projects/${projectId}/datasources`, body))['id']
     await refresh()
+    const load = { mode: 'merge', primary_key: ['id'] }
+    const toMerge = { name: 'merged', kind: 'http_api', config: config('merged'), load }
+    mergedId = (await must('POST', `/v1/projects/${projectId}/datasources`, toMerge))['id']
+    await merge()
     const path = `/v1/projects/${projectId}/queries`
     const seen = 'SELECT min(stamp) AS least, max(stamp) AS most, count(*) AS rows, count(DISTINCT id) AS ids FROM'
     for (const table of ['executed', 'refreshed']) {
       await must('POST', path, { name: `seen_${table}`, sql: `${seen} ${table}` })
       await must('POST', `${path}/seen_${table}/deploy`, { environment: 'production', force: true })
     }
+    const ids = 'SELECT string_agg(id::varchar) AS ids, max(stamp) FILTER (WHERE id = 0) AS newest FROM merged'
+    await must('POST', path, { name: 'seen_merged', sql: ids })
+    await must('POST', `${path}/seen_merged/deploy`, { environment: 'production', force: true })
     await must('POST', path, { name: 'numbered', sql: versionSql(0) })
     await must('POST', `${path}/numbered/deploy`, { environment: 'production', force: true })
     reader = (await must('POST', '/v1/api-keys', keyBody()))['secret']
@@ -105,6 +117,14 @@ export function openLedger(source: Source) {
       refreshed.asked = Math.max(refreshed.asked, served.refreshed)
       refreshed.acknowledged = Math.max(refreshed.acknowledged, before + 1)
     }
+  }
+
+  async function merge(until?: AbortSignal): Promise<void> {
+    const before = served.merged
+    const { id } = await must('POST', `/v1/projects/${projectId}/datasources/${mergedId}/refresh`, {})
+    jobs.push(id)
+    // After a second attempt nobody knows which of them was merged.
+    if ((await settled(id, until)) === 'succeeded' && served.merged === before + 1) merged.add(served.merged)
   }
 
   async function settled(jobId: string, until?: AbortSignal): Promise<string> {
@@ -129,6 +149,7 @@ export function openLedger(source: Source) {
       if (status === 200) executed.acknowledged = served.executed
     },
     refresh,
+    merge,
     async deploy() {
       const path = `/v1/projects/${projectId}/queries/numbered`
       const number = deployed.asked + 1
@@ -196,6 +217,20 @@ export function openLedger(source: Source) {
     ]
   }
 
+  /** Every load that was merged is there, once and whole. */
+  async function mergeFaults(): Promise<string[]> {
+    const answer = await send('POST', '/v1/queries/seen_merged', {}, reader)
+    if (answer.status !== 200) return [`merged: ${answer.status} ${JSON.stringify(answer.body)}`]
+    const { ids, newest } = answer.body['data'][0]
+    const all = String(ids).split(',').map(Number)
+    const there = new Set(all)
+    return [
+      ...(all.length === there.size ? [] : ['merged has a key twice']),
+      ...(Math.max(...there) === Number(newest) ? [] : [`merged is half there: ${Math.max(...there)} and ${newest}`]),
+      ...[...merged].filter((id) => !there.has(id)).map((id) => `the load ${id} is gone`),
+    ]
+  }
+
   async function projectFaults(): Promise<string[]> {
     const there = new Set<string>()
     for (let cursor: string | null = ''; cursor !== null;) {
@@ -236,6 +271,7 @@ export function openLedger(source: Source) {
       ...(isDue ? [] : [`deployed is ${number}, not ${deployed.acknowledged} to ${deployed.asked}`]),
       ...(await tableFaults('executed', executed)),
       ...(await tableFaults('refreshed', refreshed)),
+      ...(await mergeFaults()),
       ...(await projectFaults()),
       ...(await keyFaults()),
     ]
@@ -245,6 +281,7 @@ export function openLedger(source: Source) {
     projects: projects.size,
     executes: executed.acknowledged,
     deploys: deployed.acknowledged,
+    merges: merged.size,
     keys: keys.length,
   })
   return { begin, write, look, faults, jobFaults, figures, acts: Object.keys(acts) as Array<keyof typeof acts> }

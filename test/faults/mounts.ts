@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 
 /** Whether this test may mount: as root, on a system that lets it. */
 export const mayMount = canMount()
@@ -47,6 +47,47 @@ export function mountThrottledDisk(folder: string, megabytes: number): Throttled
     slow,
     remove: () => {
       slow(null)
+      unmount(folder)
+      execFileSync('losetup', ['-d', device])
+      rmSync(image)
+    },
+  }
+}
+
+/** Whether this test may have a disk that loses its power. */
+export const mayCutPower = mayMount && existsSync('/dev/loop-control')
+
+export type CuttableDisk = {
+  /** From here on nothing is written any more, and what was written and not synced is lost. */
+  cutPower: () => void
+  /** Mounts it again, once nobody has a file of it open any more. */
+  start: () => void
+  remove: () => void
+}
+
+/** FS_IOC_SHUTDOWN without the last flush of the journal, by which the tests of ext4 lose its power. */
+const shutDown = String.raw`sysopen(F, $ARGV[0], 0) or die $!; $f = pack("I", 2); ioctl(F, 0x8004587d, $f) or die $!`
+
+/**
+ * A disk of its own whose power can be cut. Names reach it every second, long before what stands in their files does:
+ * a file that nobody synced is there and empty afterwards.
+ */
+export function mountCuttableDisk(folder: string, megabytes: number): CuttableDisk {
+  const image = `${folder}.img`
+  writeFileSync(image, '')
+  truncateSync(image, megabytes * 1024 * 1024)
+  execFileSync('mkfs.ext4', ['-q', image])
+  const device = execFileSync('losetup', ['--find', '--show', image], { encoding: 'utf8' }).trim()
+  const start = (): void => void execFileSync('mount', ['-o', 'commit=1', device, folder])
+  start()
+  chmodSync(folder, 0o711)
+  return {
+    cutPower: () => void execFileSync('perl', ['-e', shutDown, folder]),
+    start: () => {
+      execFileSync('umount', [folder])
+      start()
+    },
+    remove: () => {
       unmount(folder)
       execFileSync('losetup', ['-d', device])
       rmSync(image)

@@ -1,6 +1,6 @@
 /**
  * Calls every function that authors may use with values that are deep, long, huge, negative, absent or odd, each in a real
- * executor, and reports what ended one: `npm run test:fuzz-engine -- --seconds 600 --seed 1`. What it finds goes into
+ * executor, and reports what ended one: `npm test -- fuzz-engine --seconds 600 --seed 1`. What it finds goes into
  * server/engine/executor/inspect/refused-functions.ts.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import fc from 'fast-check'
-import { openEngine } from '../../server/data/index.ts'
+import { openEngine } from '../../server/engine/index.ts'
 import type { Failure } from '../../server/failure.ts'
 import { engineOptions } from '../harness/engine-options.ts'
 import { casts, functionCalls, listFunctions } from '../harness/function-calls.ts'

@@ -25,10 +25,11 @@ def by_owner(**values):
     return by("owner", **values)
 
 
-def archive(world):
-    """A recording of a browser, as its text."""
-    entry = f'{{"request": {{"method": "GET", "url": "{world.sample}"}}, "response": {{"status": 200}}}}'
-    return f'{{"log": {{"version": "1.2", "creator": {{"name": "f", "version": "1"}}, "entries": [{entry}]}}}}'
+def document(world):
+    """The document of an API with one operation, as its text."""
+    paths = '{"/shops": {"get": {"operationId": "shops", "responses": {}}}}'
+    info = '{"title": "f", "version": "1"}'
+    return f'{{"openapi": "3.1.0", "info": {info}, "servers": [{{"url": "{world.sample}"}}], "paths": {paths}}}'
 
 
 def own_definition(world):
@@ -55,10 +56,12 @@ RECIPES = {
         body=lambda world: {"name": "k", "permissions": [{"project_id": world.project, "environments": "*"}]}
     ),
     "GET /v1/audit": by_owner(query=lambda world: {"project_id": world.project}),
+    "GET /v1/audit/choices": by_owner(query=lambda world: {"project_id": world.project}),
+    "GET /v1/audit/export": by_owner(query=lambda world: {"project_id": world.project}),
     # Data
     "POST /v1/http/test-connection": by_owner(body=lambda world: {"url": world.sample, "method": "GET"}),
     "POST /v1/http/execute-request": by_owner(body=lambda world: world.execution()),
-    "POST /v1/http/import": by_owner(body=lambda world: {"text": archive(world)}),
+    "POST /v1/http/import": by_owner(body=lambda world: {"text": document(world)}),
     f"GET {SOURCE}/authorization": by_owner(path=lambda world: {"datasource_id": world.connected_source()}),
     f"POST {SOURCE}/authorization": by_owner(path=lambda world: {"datasource_id": world.authorized_source()}),
     f"DELETE {SOURCE}/authorization": by_owner(path=lambda world: {"datasource_id": world.connected_source()}),
@@ -99,6 +102,7 @@ RECIPES = {
         path=lambda world: dict(zip(("replay_id", "call_id"), world.replay()))
     ),
     # Questions and alerts
+    f"POST {PROJECT}/alert-channels": by_owner(body=lambda world: world.shared_channel()),
     f"POST {PROJECT}/questions/resolve": by_owner(
         body=lambda world: {"questions": [world.missed_question()[0]], "as": "dismissed"}
     ),

@@ -2,8 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureFirstUser, makeSignInLink } from '../../server/access/index.ts'
+import { inject } from 'vitest'
 import { openApp, type App, type AppOptions } from '../../server/app.ts'
-import { readConfig } from '../../server/config.ts'
+import { readConfig, type Bounds } from '../../server/config.ts'
 import { buildHttp, type Http } from '../../server/http/index.ts'
 import type { Observation } from '../../server/observe.ts'
 import { createDatabase } from './database.ts'
@@ -49,17 +50,46 @@ export type TestApp = {
   close(): Promise<void>
 }
 
-type TestOptions = Pick<AppOptions, 'modelDir' | 'outboundCa' | 'openEngine'> & {
+export type TestOptions = Pick<AppOptions, 'modelDir' | 'outboundCa' | 'openEngine'> & {
+  /**
+   * The app that files of one process use one after the other, with projects of their own: for tests that change no
+   * setting, do not move the clock, and look at nothing that all projects have in common.
+   */
+  isShared?: boolean
   /** Executors and encoders that no other app uses: for tests that kill or flood them. */
   ownProcesses?: boolean
+  /** Limits that no installation sets. */
+  bounds?: Partial<Bounds>
 }
 
 /** A real app on a database of its own, built but not listening: calls go through `inject`. */
-export async function openTestApp(
-  environment: Record<string, string> = {},
-  { ownProcesses = false, ...more }: TestOptions = {},
+export function openTestApp(environment: Record<string, string> = {}, options: TestOptions = {}): Promise<TestApp> {
+  return options.isShared === true ? takeShared() : openOwn(environment, options)
+}
+
+/** Open until the process ends: the run removes its folder and its database. */
+let shared: Promise<TestApp> | undefined
+let isTaken = false
+
+async function takeShared(): Promise<TestApp> {
+  // Somebody has left without giving it back.
+  if (isTaken) return openOwn({}, {})
+  isTaken = true
+  shared ??= openOwn({}, {}, inject('scratchDir'))
+  const t = await shared
+  t.observations.length = 0
+  const advance = (): never => {
+    throw new Error('The clock of an app that files share is not moved: open one of your own.')
+  }
+  return { ...t, advance, close: async () => void (isTaken = false) }
+}
+
+async function openOwn(
+  environment: Record<string, string>,
+  { ownProcesses = false, bounds = {}, isShared: _isShared, ...more }: TestOptions,
+  parent = tmpdir(),
 ): Promise<TestApp> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'sluice-app-'))
+  const dataDir = await mkdtemp(join(parent, 'sluice-app-'))
   const database = await createDatabase()
   const config = readConfig({
     SLUICE_DATA_DIR: dataDir,
@@ -80,6 +110,7 @@ export async function openTestApp(
     ...environment,
   })
   if ('mistakes' in config) throw new Error(config.mistakes.join('\n'))
+  Object.assign(config.limits, bounds)
   let movedMs = 0
   const observations: Observation[] = []
   const app = await openApp(config, {
@@ -95,8 +126,13 @@ export async function openTestApp(
   const [http] = await Promise.all([buildHttp(app), app.started])
   const first = await ensureFirstUser(app, { example: 'off' })
   const operator = client(http, { authorization: `Bearer ${operatorToken}` })
+  const forget = (error: unknown): never => {
+    address = undefined
+    throw error
+  }
   const browser = (): Client => client(http, {}, new Map())
   let people = 0
+  let address: Promise<string> | undefined
 
   return {
     app,
@@ -124,7 +160,7 @@ export async function openTestApp(
     async project(name = 'Shop') {
       return (await expectStatus(201, operator.post('/v1/projects', { name }))).body.id
     },
-    listen: (port = 0) => http.listen({ host: '127.0.0.1', port }),
+    listen: (port = 0) => (address ??= http.listen({ host: '127.0.0.1', port }).catch(forget)),
     signInLink: async () => `/sign-in#${await makeSignInLink(app, first.userId)}`,
     async close() {
       await http.close()

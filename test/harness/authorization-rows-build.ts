@@ -5,6 +5,8 @@ import { editor, owner, row, viewer, type Row } from './authorization-row.ts'
 const sql = 'SELECT id FROM orders'
 const evaluation = { question: 'Which orders came from the north?', expected_query: null }
 
+const rowTest = (name: string) => ({ name, model: 'nothing', expect: [] })
+
 export const data: Record<string, Row> = {
   'POST /v1/http/test-connection': row('signed-in')({ body: ({ url }) => ({ url, method: 'GET' }) }),
   'POST /v1/http/import-curl': row('signed-in')({ body: { command: 'curl https://example.org' } }),
@@ -50,6 +52,17 @@ export const data: Record<string, Row> = {
     status: 204,
     fresh: { datasource_id: 'connectedDatasource' },
   }),
+  'GET /v1/projects/:project_id/models': viewer(),
+  'POST /v1/projects/:project_id/models': editor({ status: 201, body: ({ unique }) => ({ name: unique, sql }) }),
+  'GET /v1/projects/:project_id/models/:model_name': viewer({ fresh: { model_name: 'model' } }),
+  'PUT /v1/projects/:project_id/models/:model_name': editor({ fresh: { model_name: 'model' }, body: { sql } }),
+  'DELETE /v1/projects/:project_id/models/:model_name': editor({ status: 204, fresh: { model_name: 'model' } }),
+  'POST /v1/projects/:project_id/models/:model_name/rebuild': editor({ status: 201, fresh: { model_name: 'model' } }),
+  'POST /v1/projects/:project_id/models/:model_name/compare': editor({ fresh: { model_name: 'model' }, body: {} }),
+  'GET /v1/projects/:project_id/tests': viewer(),
+  'PUT /v1/projects/:project_id/tests': editor({ body: ({ unique }) => rowTest(unique) }),
+  'DELETE /v1/projects/:project_id/tests/:test_name': editor({ status: 204, fresh: { test_name: 'rowTest' } }),
+  'POST /v1/projects/:project_id/tests/run': editor({ body: { tests: [] } }),
   // Nobody comes back from anywhere here.
   'POST /v1/oauth/return': row('person')({ status: 400, body: { server: 'x', state: 'x', code: 'x' } }),
   'GET /v1/projects/:project_id/variables': viewer(),
@@ -59,6 +72,14 @@ export const data: Record<string, Row> = {
   }),
   'PATCH /v1/projects/:project_id/variables/:variable_id': editor({ body: { value: 'w' } }),
   'DELETE /v1/projects/:project_id/variables/:variable_id': editor({ status: 204, fresh: { variable_id: 'variable' } }),
+  'GET /v1/projects/:project_id/apis': viewer(),
+  'POST /v1/projects/:project_id/apis': editor({
+    status: 201,
+    body: ({ unique, url }) => ({ name: unique, config: { url } }),
+  }),
+  'GET /v1/projects/:project_id/apis/:api_id': viewer(),
+  'PATCH /v1/projects/:project_id/apis/:api_id': editor({ body: { rate: { requests: 5 } } }),
+  'DELETE /v1/projects/:project_id/apis/:api_id': editor({ status: 204, fresh: { api_id: 'api' } }),
   'GET /v1/projects/:project_id/data-objects': viewer(),
   'GET /v1/projects/:project_id/data-objects/:data_object_id': viewer(),
   'DELETE /v1/projects/:project_id/data-objects/:data_object_id': editor({

@@ -2,12 +2,14 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { editor, open, row, viewer, type Row } from './authorization-row.ts'
 import { returnAddress } from './authorization-stage.ts'
+import { builds } from './builds.ts'
 
 /** What a project does once it serves: usage and alerts, calls, and the service's own routes and pages. */
 
 const anyClient = row('any-client')
 const alert = { name: 'errors', type: 'requests_above', threshold: 100 }
 /** Also where the web app is not built, the page is nobody's secret. */
+await builds()
 const isBuilt = existsSync(join(import.meta.dirname, '../../web/dist/index.html'))
 const page = open({ status: isBuilt ? 200 : 404 })
 

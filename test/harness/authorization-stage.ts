@@ -13,7 +13,10 @@ export type Ids = {
   user_id: string
   invitation_id: string
   datasource_id: string
+  model_name: string
+  test_name: string
   variable_id: string
+  api_id: string
   data_object_id: string
   job_id: string
   query_name: string
@@ -203,6 +206,7 @@ function makersOf({ t, own, source, owner, unique }: Parts) {
         .execute()
       return id
     },
+    api: () => made(`${path}/apis`, { name: unique(), config: { url: source.url } }),
     variable: () => made(`${path}/variables`, { name: unique(), value: 'v' }),
     queuedJob,
     async project() {
@@ -245,6 +249,12 @@ function makersOf({ t, own, source, owner, unique }: Parts) {
       await expectStatus(200, t.operator.post(`/v1/jobs/${id}/cancel`))
       return id
     },
+    model: () => made(`${path}/models`, { name: unique(), sql: 'SELECT id FROM orders' }, 'name'),
+    async rowTest() {
+      const name = unique()
+      await expectStatus(200, t.operator.put(`${path}/tests`, { name, model: 'nothing', expect: [] }))
+      return name
+    },
     query: () => made(`${path}/queries`, { name: unique(), sql: 'SELECT count(*) AS n FROM orders' }, 'name'),
     evaluation: () => made(`${path}/evaluations`, { question: `Is ${unique()} there?`, expected_query: null }),
     sharedChannel: () =>
@@ -281,7 +291,10 @@ async function makeIds(parts: Omit<Parts, 'unique'> & { makers: Makers }): Promi
     user_id: await makers.member(),
     invitation_id: await makers.invitation(),
     datasource_id: await makers.datasource(),
+    model_name: await makers.model(),
+    test_name: await makers.rowTest(),
     variable_id: await makers.variable(),
+    api_id: await makers.api(),
     data_object_id: objects.data[0].id,
     job_id: await makers.queuedJob(),
     query_name: inRegion.name,

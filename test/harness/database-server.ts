@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node'
 import { embeddedServer } from '../../server/store/postgres/embedded.ts'
 import { readFolderId } from '../../server/store/postgres/places.ts'
 import { copyCluster, makePassableFolder } from './data-dir.ts'
-import { databaseUrl, dropDatabase, makeTemplate } from './database.ts'
+import { databaseUrl, dropTemplate, makeTemplate } from './database.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -30,11 +30,14 @@ const onDatabase = new Set([
   'redis',
   'trino',
   'upstreams',
+  'catalog',
   'mcp',
   'generators',
   'web',
   'timing',
   'timing-web',
+  'neighbours',
+  'accuracy',
 ])
 /** Projects whose tests start servers of their own, with all their durability. */
 const onCluster = new Set(['faults', 'secrets'])
@@ -61,7 +64,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   }
   if (runs(onDatabase) && named !== '') {
     const template = await makeTemplate(named, migrationsDir)
-    closers.push(() => dropDatabase(template))
+    closers.push(() => dropTemplate(template))
     project.provide('templateUrl', template)
   }
   return async () => {

@@ -10,7 +10,7 @@ export type TestDatabase = { url: string; drop: () => Promise<void> }
 /** A fresh database with every migration applied: a copy of the run's template, made in milliseconds. */
 export async function createDatabase(): Promise<TestDatabase> {
   const template = new URL(inject('templateUrl'))
-  const url = sibling(template, newName('test'))
+  const url = sibling(template, newName(copiesOf(template)))
   await atMaintenance(template, `create database ${nameIn(url)} template ${nameIn(template)} strategy file_copy`)
   return { url: url.href, drop: () => dropDatabase(url.href) }
 }
@@ -54,6 +54,22 @@ async function makeQueue(url: URL): Promise<void> {
   await pool.end()
 }
 
+/** With the copies that processes have left, whose last user is gone. */
+export async function dropTemplate(url: string): Promise<void> {
+  const client = new Client({ connectionString: sibling(new URL(url), 'postgres').href })
+  await client.connect()
+  try {
+    const like = `sluice_${copiesOf(new URL(url))}_%`
+    const { rows } = await client.query<{ datname: string }>('select datname from pg_database where datname like $1', [
+      like,
+    ])
+    for (const { datname } of rows) await client.query(`drop database if exists ${datname} with (force)`)
+  } finally {
+    await client.end()
+  }
+  await dropDatabase(url)
+}
+
 export async function dropDatabase(url: string): Promise<void> {
   await atMaintenance(new URL(url), `drop database if exists ${nameIn(new URL(url))} with (force)`)
 }
@@ -78,6 +94,10 @@ function sibling(url: URL, database: string): URL {
   const other = new URL(url)
   other.pathname = `/${database}`
   return other
+}
+
+function copiesOf(template: URL): string {
+  return `test_${nameIn(template).split('_').at(-1)}`
 }
 
 function nameIn(url: URL): string {

@@ -1,5 +1,5 @@
 import type { ExecutorSettings } from '../../server/engine/executor/socket/protocol.ts'
-import type { EngineOptions } from '../../server/data/index.ts'
+import type { EngineOptions } from '../../server/engine/index.ts'
 
 /** A small engine, for tests and benches to change where they need more. */
 export const engineOptions = {

@@ -1,7 +1,7 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { allowedFunctions } from '../../server/engine/executor/inspect/functions.ts'
-import { foldName } from '../../server/engine/executor/instance/sql-tokens.ts'
+import { foldName } from '../../server/engine/executor/instance/sql-text.ts'
 
 /** A function as `duckdb_functions()` lists it; `parameterTypes` has one entry for each. */
 type ListedFunction = { name: string; kind: string; parameterTypes: string[] }

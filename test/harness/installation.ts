@@ -16,9 +16,9 @@ export type Installation = {
   operator: string
   source: Source
   /** A management call; throws unless it succeeds. */
-  manage(method: string, path: string, body?: unknown): Promise<Record<string, unknown>>
+  manage: (method: string, path: string, body?: unknown) => Promise<Record<string, unknown>>
   /** A project with a table `orders`, deployed queries and a key without a limit. */
-  project(queries: Record<string, { sql: string; [field: string]: unknown }>): Promise<Project>
+  project: (queries: Record<string, { sql: string; [field: string]: unknown }>) => Promise<Project>
   call(project: Project, name: string, body?: unknown, signal?: AbortSignal): Promise<Response>
   ask(project: Project, question: string, signal?: AbortSignal): Promise<Response>
   /** Fetches rows into a table, and answers the job that prepares it. */

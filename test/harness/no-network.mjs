@@ -13,7 +13,7 @@ function cut(host) {
   return Object.assign(new Error(`connect ENETUNREACH ${host}`), { code: 'ENETUNREACH' })
 }
 
-const { connect } = net.Socket.prototype
+const connect = Reflect.get(net.Socket.prototype, 'connect')
 net.Socket.prototype.connect = function connectHere(...given) {
   const [first, second] = Array.isArray(given[0]) ? given[0] : given
   const isPath = typeof first === 'string' || first?.path !== undefined

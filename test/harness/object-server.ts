@@ -25,7 +25,7 @@ const startLimitMs = 20_000
 
 export async function openObjectServer(): Promise<ObjectServer> {
   const binary = process.env['TEST_OBJECTS'] ?? ''
-  if (binary === '') throw new Error('Run these with `npm run test:objects`, which has the S3 server.')
+  if (binary === '') throw new Error('Run these with `npm test -- objects`, which has the S3 server.')
   const folder = await mkdtemp(join(tmpdir(), 'sluice-objects-'))
   const root = join(folder, 'buckets')
   await mkdir(join(root, bucket), { recursive: true })

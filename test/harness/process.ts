@@ -32,6 +32,7 @@ export async function startService(
   environment: Record<string, string> = {},
   command?: string[],
   program = process.execPath,
+  readyPath = '/readyz',
 ): Promise<ServiceProcess> {
   const port = await freePort()
   const child = spawn(program, command ?? (await serverCommand()), {
@@ -52,7 +53,7 @@ export async function startService(
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const service = { pid: child.pid ?? 0, url: `http://127.0.0.1:${port}`, output, exited, kill: killer(child) }
   try {
-    await waitUntilReady(service)
+    await waitUntilReady(service, readyPath)
   } catch (error) {
     // The test that fails here has nothing to end it by.
     await endService(service)
@@ -133,10 +134,10 @@ export function processTree(pid: number): number[] {
   return tree
 }
 
-async function waitUntilReady(service: Omit<ServiceProcess, 'kill'>): Promise<void> {
+async function waitUntilReady(service: Omit<ServiceProcess, 'kill'>, path: string): Promise<void> {
   const ended = service.exited.then((code) => ({ code }))
   for (const deadline = Date.now() + startLimitMs; Date.now() < deadline;) {
-    const answer = await Promise.race([fetch(`${service.url}/readyz`).catch(() => undefined), ended])
+    const answer = await Promise.race([fetch(`${service.url}${path}`).catch(() => undefined), ended])
     if (answer !== undefined && 'code' in answer) throw new Error(`ended with ${answer.code}:\n${service.output()}`)
     if (answer?.status === 200) return
     await wait(25)

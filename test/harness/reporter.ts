@@ -15,6 +15,7 @@ export type RunReport = {
 const needs: Record<string, string> = {
   'test/faults/disk.test.ts': 'a small, read-only or slow disk takes the right to mount one',
   'test/faults/store.test.ts': 'files of another user take root',
+  'test/unit/output.test.ts': 'a pipe of 64 KiB takes Linux',
   'test/unit/cli/terminal.test.ts': 'completion in a shell takes that shell',
   'test/cli/journey.test.ts': 'a terminal takes Linux',
   'test/cli/commands.test.ts': 'a terminal takes Linux',

@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inject } from 'vitest'
-import { openEngine, type Engine } from '../../server/data/index.ts'
+import { openEngine, type Engine } from '../../server/engine/index.ts'
 import type { Observation, Observe } from '../../server/observe.ts'
 import { openEncoder, type Encoder } from '../../server/router/index.ts'
 

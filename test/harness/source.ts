@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { expectStatus, openTestApp, type Answer, type Client, type TestApp } from './app.ts'
+import { expectStatus, openTestApp, type Answer, type Client, type TestApp, type TestOptions } from './app.ts'
 
 /** An external API whose answers a test sets as it goes. */
 export type Source = {
@@ -65,9 +65,10 @@ export async function openSource(): Promise<Source> {
 /** An app that may call one external API; both are closed with it. */
 export async function openAppWithSource(
   environment: Record<string, string> = {},
+  options: TestOptions = {},
 ): Promise<{ t: TestApp; source: Source }> {
   const source = await openSource()
-  const t = await openTestApp({ SLUICE_OUTBOUND_ALLOW: source.host, ...environment })
+  const t = await openTestApp({ SLUICE_OUTBOUND_ALLOW: source.host, ...environment }, options)
   const close = async (): Promise<void> => {
     await t.close()
     await source.close()

@@ -41,11 +41,17 @@ export async function openTestWeb(
   }
   const app = await openTestApp(environment, options)
   const origin = await listenAsBefore(app)
-  const quiet = watchRequests(app)
+  const pages = new Set<Page>()
+  const quiet = watchRequests(app, pages)
 
   const staying: Array<() => Promise<void>> = []
   const open = async (options?: VisitOptions): Promise<Visitor> => {
-    const { leave, ...visitor } = await openVisitor(origin, options)
+    const { leave: giveUp, ...visitor } = await openVisitor(origin, options)
+    pages.add(visitor.page)
+    const leave = (): Promise<void> => {
+      pages.delete(visitor.page)
+      return giveUp()
+    }
     if (TestRunner.getCurrentTest() === undefined) staying.push(leave)
     else onTestFinished(leave)
     return visitor
@@ -86,7 +92,7 @@ async function listenAsBefore(app: TestApp): Promise<string> {
   return origin
 }
 
-function watchRequests({ http }: TestApp): () => Promise<void> {
+function watchRequests({ http }: TestApp, pages: ReadonlySet<Page>): () => Promise<void> {
   let open = 0
   http.server.on('request', ({ url }: IncomingMessage, response: ServerResponse) => {
     // A stream of events lasts as long as its page.
@@ -95,10 +101,15 @@ function watchRequests({ http }: TestApp): () => Promise<void> {
     response.once('close', () => (open -= 1))
   })
   return async () => {
-    // What a page makes of an answer may be the next question.
-    for (let looks = 0; looks < 3; looks = open === 0 ? looks + 1 : 0) await wait(50)
+    // What a page makes of an answer may be the next question: it has made it once it has nothing left to do.
+    for (let looks = 0; looks < 3; looks = open === 0 ? looks + 1 : 0) {
+      await Promise.all([...pages].map((page) => page.evaluate(idle)))
+      await wait(20)
+    }
   }
 }
+
+const idle = 'new Promise((done) => requestIdleCallback(done, { timeout: 5_000 }))'
 
 /** Someone with a browser profile of their own, who leaves nothing behind in it. */
 export async function openVisitor(

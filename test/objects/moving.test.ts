@@ -42,7 +42,7 @@ async function rowsIn(environment: Record<string, string>, projectId: string): P
   }
 }
 
-test('a data folder moves into a bucket, a back-up into another, and nothing starts beside its data', async () => {
+test('a data folder moves into a bucket, a backup into another, and nothing starts beside its data', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-moving-'))
   const server = await openObjectServer()
   const [database, restored] = [await createDatabase(), await createEmptyDatabase()]

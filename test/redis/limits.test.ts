@@ -4,8 +4,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openMemoryBuckets } from '../../server/access/limits/buckets.ts'
-import { spend, waitMicros } from '../../server/access/limits/gcra.ts'
-import { ratePolicy, type Policy } from '../../server/access/limits/policies.ts'
+import { type Policy, ratePolicy, spend, waitMicros } from '../../server/access/limits/policies.ts'
 import { openRedisBuckets, type SharedBuckets } from '../../server/access/limits/redis.ts'
 import type { Observation } from '../../server/observe.ts'
 import { openTestApp } from '../harness/app.ts'
@@ -74,7 +73,7 @@ describe('while Redis is away', () => {
     const port = await freePort()
     let server = await start(port)
     onTestFinished(() => stop(server))
-    const t = await openTestApp({ SLUICE_REDIS_URL: `redis://127.0.0.1:${port}`, SLUICE_REDIS_TIMEOUT_MS: '1000' })
+    const t = await openTestApp({ SLUICE_REDIS_URL: `redis://127.0.0.1:${port}` }, { bounds: { redisTimeoutMs: 1000 } })
     onTestFinished(() => t.close())
     const permissions = [{ project_id: await t.project(), environments: '*' }]
     const rate_limit = { per_minute: 1, burst: 2 }

@@ -19,6 +19,8 @@ export type Cluster = {
   /** Where callers call: the balancer. */
   url: string
   parts: Part[]
+  /** The replica that had the call from this port of the caller's, where it was killed. */
+  killedWith(callerPort: number | undefined): string | undefined
   /** What each process printed, for a run that failed. */
   outputs(): string
   close(): Promise<void>
@@ -60,6 +62,10 @@ export async function openCluster(environment: Record<string, string>): Promise<
   for (const name of ['worker-1', 'worker-2']) replicas.push(await replica(name, 'worker'))
   return {
     url: balancer.url,
+    killedWith(callerPort) {
+      const target = balancer.targetOf(callerPort)
+      return target === undefined ? undefined : replicas.find(({ killedAt }) => killedAt.has(target))?.name
+    },
     parts: [
       ...replicas,
       redis,
@@ -78,13 +84,22 @@ export async function openCluster(environment: Record<string, string>): Promise<
   }
 }
 
-type Balancer = { url: string; add(url: string): void; remove(url: string): void; close(): void }
+type Balancer = {
+  url: string
+  add(url: string): void
+  remove(url: string): void
+  /** Where the last connection from this port of a caller's was taken. */
+  targetOf(callerPort: number | undefined): string | undefined
+  close(): void
+}
 
 type ReplicaOptions = { name: string; dataDir: string; environment: Record<string, string>; balancer: Balancer }
 
 async function openReplica({ name, dataDir, environment, balancer }: ReplicaOptions) {
   const isApi = environment['SLUICE_ROLE'] === 'api'
   const outputs: string[] = []
+  /** Where it listened when it was killed; each life has a port of its own. */
+  const killedAt = new Set<string>()
   let service: ServiceProcess | undefined
   const start = async (): Promise<void> => {
     service = await startService(dataDir, environment)
@@ -94,9 +109,11 @@ async function openReplica({ name, dataDir, environment, balancer }: ReplicaOpti
   return {
     name,
     start,
+    killedAt,
     async kill() {
       if (service === undefined) return
       outputs.push(service.output())
+      killedAt.add(new URL(service.url).origin)
       // Its own children end with it.
       service.kill('SIGKILL')
       await service.exited
@@ -113,6 +130,7 @@ async function openReplica({ name, dataDir, environment, balancer }: ReplicaOpti
 /** Takes a connection to the next replica in turn, or the one after it where that does not answer. */
 async function openBalancer(): Promise<Balancer> {
   const targets: URL[] = []
+  const taken = new Map<number | undefined, string>()
   let turn = 0
   const server = createServer({ pauseOnConnect: true }, (client) => {
     client.on('error', () => client.destroy())
@@ -121,6 +139,7 @@ async function openBalancer(): Promise<Balancer> {
       if (target === undefined || triesLeft === 0) return void client.destroy()
       const upstream = connect(Number(target.port), target.hostname)
       upstream.once('connect', () => {
+        taken.set(client.remotePort, target.origin)
         upstream.on('error', () => client.destroy())
         upstream.on('close', () => client.destroy())
         client.on('close', () => upstream.destroy())
@@ -140,6 +159,7 @@ async function openBalancer(): Promise<Balancer> {
       const at = targets.findIndex(({ origin }) => origin === new URL(url).origin)
       if (at !== -1) targets.splice(at, 1)
     },
+    targetOf: (callerPort) => taken.get(callerPort),
     close: () => server.close(),
   }
 }

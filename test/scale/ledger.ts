@@ -5,12 +5,18 @@ export type Operation = 'direct' | 'ticks' | 'current' | 'question' | 'mcp' | 'm
 export type Outage = { part: string; fromMs: number; backMs: number | null }
 
 /** A call that did not succeed. `network`: the connection broke; else the status that came. */
-type Fault = { operation: Operation; startedMs: number; endedMs: number; outcome: number | 'network'; detail: string }
+type Fault = {
+  operation: Operation
+  startedMs: number
+  endedMs: number
+  outcome: number | 'network'
+  detail: string
+  /** The replica that had the call, where it was killed. */
+  killed?: string | undefined
+}
 
 /** After a part is back nothing may fail for its sake any more. */
 const graceMs = 5_000
-/** A call on a replica that is killed breaks with it, then and not later. */
-const breakMs = 1_000
 /** How long replicas may take to hear of a change. */
 const hearMs = 1_000
 
@@ -31,10 +37,11 @@ export function openLedger(now: () => number) {
   const violations: string[] = []
   const faults: Fault[] = []
 
-  const isExcused = ({ operation, startedMs, endedMs, outcome }: Fault): boolean =>
+  const isExcused = ({ operation, startedMs, endedMs, outcome, killed }: Fault): boolean =>
     outages.some(({ part, fromMs, backMs }) => {
       if (endedMs < fromMs || startedMs > (backMs ?? Number.POSITIVE_INFINITY) + graceMs) return false
-      if (part.startsWith('api')) return outcome === 'network' && startedMs <= fromMs + breakMs
+      // A call that a replica had when it was killed breaks with it; any other goes to the next replica.
+      if (part.startsWith('api')) return outcome === 'network' && killed === part
       return mayFail.some(
         (rule) => rule.part.test(part) && rule.operations.includes(operation) && rule.outcomes.includes(outcome),
       )

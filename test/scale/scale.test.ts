@@ -45,7 +45,8 @@ async function run(cluster: Cluster, stage: Stage): Promise<string[]> {
     const body = { query: 'Which orders came from the north?', project_id: stage.projectId }
     await stage.send({ path: '/v1/query', body, secret: stage.secret })
   }
-  const traffic = startTraffic(stage, ledger, { now, signal: ending.signal })
+  const killedWith: Cluster['killedWith'] = (port) => cluster.killedWith(port)
+  const traffic = startTraffic(stage, ledger, { now, signal: ending.signal, killedWith })
   const meterSeconds = Math.min(60, minutes * 12)
   const { passed, sent } = await meter(stage, meterSeconds)
   const allowed = plan.burst + (plan.perMinute / 60) * meterSeconds

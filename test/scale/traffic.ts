@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { operatorToken, type Answer } from '../harness/app.ts'
 import { inRegion } from '../harness/questions.ts'
 import type { Source } from '../harness/source.ts'
+import type { Cluster } from './cluster.ts'
 import { openCounter, type Ledger, type Operation } from './ledger.ts'
 
 type Call = { method?: string; path: string; body?: unknown; secret?: string; headers?: Record<string, string> }
@@ -12,7 +13,7 @@ export const orderCount = 300
 const ticksPerVersion = 20
 const regions = ['north', 'south', 'east']
 
-/** Over a connection of its own, so that no caller stays with a replica. */
+/** Over a connection of its own, so that no caller stays with a replica. A broken one has its port as the error's cause. */
 export function sender(url: string) {
   return ({ method = 'POST', path, body, secret = operatorToken, headers = {} }: Call): Promise<Answer> =>
     new Promise((resolve, reject) => {
@@ -27,14 +28,17 @@ export function sender(url: string) {
           ...headers,
         },
       })
-      sent.on('error', reject)
+      let port: number | undefined
+      sent.once('socket', (socket) => socket.once('connect', () => (port = socket.localPort)))
+      const fail = (cause: Error): void => reject(new Error(cause.message, { cause: { port } }))
+      sent.on('error', fail)
       sent.on('response', (response) => {
         const chunks: Buffer[] = []
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
-        response.on('error', reject)
+        response.on('error', fail)
         response.on('end', () => {
           const text = Buffer.concat(chunks).toString()
-          if (!response.complete) reject(new Error('the answer was cut off'))
+          if (!response.complete) fail(new Error('the answer was cut off'))
           else resolve({ status: response.statusCode ?? 0, headers: response.headers, body: parsed(text) })
         })
       })
@@ -48,6 +52,10 @@ function parsed(text: string): unknown {
   } catch {
     return text
   }
+}
+
+function portOf(error: unknown): number | undefined {
+  return error instanceof Error ? (error.cause as { port?: number } | undefined)?.port : undefined
 }
 
 export type Send = ReturnType<typeof sender>
@@ -108,7 +116,7 @@ type Check = (answer: Answer) => string | undefined
 export function startTraffic(
   stage: Stage,
   ledger: Ledger,
-  { now, signal }: { now: () => number; signal: AbortSignal },
+  { now, signal, killedWith }: { now: () => number; signal: AbortSignal } & Pick<Cluster, 'killedWith'>,
 ) {
   const { send, source, projectId, secret } = stage
   const heardMs = () => ledger.heardMs()
@@ -128,7 +136,8 @@ export function startTraffic(
       const detail = JSON.stringify(answer.body).slice(0, 300)
       ledger.failed({ operation, startedMs, endedMs: now(), outcome: answer.status, detail })
     } catch (error) {
-      ledger.failed({ operation, startedMs, endedMs: now(), outcome: 'network', detail: String(error) })
+      const killed = killedWith(portOf(error))
+      ledger.failed({ operation, startedMs, endedMs: now(), outcome: 'network', detail: String(error), killed })
     }
     return undefined
   }

@@ -40,6 +40,18 @@ function configurations({ secrets, api }: Stage): Record<string, Record<string, 
       parameters: { p: { value: '{{secret:named}}' } },
       body: { type: 'json', content: '{"note": "{{secret:named}}"}' },
     },
+    shared: { api: 'shared', url: '/rows', method: 'GET' },
+    hmac: {
+      ...get,
+      authType: 'HMAC',
+      auth: { secret: secrets['a secret of an HMAC'], template: '{path}', header: 'X-S' },
+    },
+    digest: { ...get, authType: 'Digest Auth', auth: { username: 'u', password: secrets['a password of digest'] } },
+    aws: {
+      ...get,
+      authType: 'AWS Signature',
+      auth: { access_key_id: 'A', secret_access_key: secrets['a secret key of AWS'], region: 'r', service: 's' },
+    },
     raw_body: { ...post, body: { type: 'raw', content: secrets['a raw body'], content_type: 'text/plain' } },
   }
 }
@@ -51,6 +63,14 @@ export async function connect(stage: Stage, projectId: string): Promise<void> {
   const value = secrets['a secret of the project']
   const origins = [origin]
   const named = await made(`/v1/projects/${projectId}/variables`, { name: 'named', value, secret: true, origins })
+  const shared = {
+    url: origin,
+    headers: { 'X-Tenant': { value: secrets['a header of an API'], secret: true } },
+    authType: 'Bearer Token',
+    auth: { token: secrets['a token of an API'] },
+  }
+  const { id: apiId } = await made(`/v1/projects/${projectId}/apis`, { name: 'shared', config: shared })
+  await call('GET', `/v1/projects/${projectId}/apis/${String(apiId)}`)
   for (const [name, config] of Object.entries(configurations(stage))) {
     const { id } = await made(path, { name, kind: 'http_api', config })
     await call('GET', `${path}/${id}`)

@@ -31,7 +31,7 @@ export async function record({ secrets, call, made }: Stage, projectId: string):
   }
   let replay: Json = {}
   await expect.poll(async () => (replay = await replayed())['different'], { timeout: 30_000 }).toBeGreaterThan(0)
-  const { body } = await call('GET', `${project}/replays/${replay['id']}/calls`)
+  const { body } = await call('GET', `${project}/replays/${replay['id']}/calls`, { shows: true })
   for (const { id } of body['data'] as Array<{ id: string }>) {
     const found = await call('GET', `${project}/replays/${replay['id']}/calls/${id}`, { shows: true })
     // Whoever may read it reads the values, but for the one.

@@ -154,7 +154,7 @@ async function walkDeploy(page: Page): Promise<void> {
   await entry(page, 'Deploy', 'Questions').click()
   await entry(page, 'Deploy', 'Alerts').click()
   await page.getByRole('button', { name: 'New alert' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Finer points' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Advanced' }).click()
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   await entry(page, 'Deploy', 'API keys').click()

@@ -8,8 +8,11 @@ let here: TestApp
 let there: TestApp
 let projectId: string
 beforeAll(async () => {
-  here = await openTestApp({ SLUICE_KEY_RESYNC_MS: '600000' })
-  there = await openTestApp({ SLUICE_KEY_RESYNC_MS: '600000', SLUICE_DATABASE_URL: here.app.config.databaseUrl ?? '' })
+  here = await openTestApp({}, { bounds: { keyResyncMs: 600_000 } })
+  there = await openTestApp(
+    { SLUICE_DATABASE_URL: here.app.config.databaseUrl ?? '' },
+    { bounds: { keyResyncMs: 600_000 } },
+  )
   projectId = await here.project()
 })
 afterAll(async () => {
@@ -81,10 +84,12 @@ describe('every act reaches the other process within a second', () => {
 })
 
 test('a notification that is lost on a good connection is made up for', async () => {
-  const watchful = await openTestApp({
-    SLUICE_KEY_RESYNC_MS: '100',
-    SLUICE_DATABASE_URL: here.app.config.databaseUrl ?? '',
-  })
+  const watchful = await openTestApp(
+    {
+      SLUICE_DATABASE_URL: here.app.config.databaseUrl ?? '',
+    },
+    { bounds: { keyResyncMs: 100 } },
+  )
   const { id, secret } = await makeKey()
   const status = async () => (await watchful.withToken(secret).get('/v1/key')).status
   await expect.poll(status, { timeout: secondMs }).toBe(200)

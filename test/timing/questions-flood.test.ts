@@ -9,7 +9,7 @@ let neighbour: QueryProject
 let port: number
 beforeAll(async () => {
   // A short wait, so that how fast this machine reads questions does not decide what is seen.
-  t = await openTestApp({ SLUICE_QUESTION_WAIT_MS: '10' }, { ownProcesses: true })
+  t = await openTestApp({}, { bounds: { questionWaitMs: 10 }, ownProcesses: true })
   q = await openQueryProject(t)
   neighbour = await openQueryProject(t)
   for (const project of [q, neighbour]) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { exceedsDepth } from '../../server/json-depth.ts'
+import { brokenBound, exceedsDepth } from '../../server/json-depth.ts'
 
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
@@ -31,4 +31,43 @@ test('what is no JSON is scanned to its end without trouble', () => {
   expect(exceedsDepth('['.repeat(1_000_000), 64)).toBe(true)
   expect(exceedsDepth('[]'.repeat(1_000_000), 64)).toBe(false)
   expect(exceedsDepth(`"${'\\'.repeat(1_000_000)}`, 64)).toBe(false)
+})
+
+test('members of one object and of all of them together, whatever stands in its texts', () => {
+  const text = fc.constantFrom('a', 'b', 'c', 'd', ',,,', '"', '{"a":1,', '}')
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof({ maxDepth: 4 }, text, fc.array(tie('value'), { maxLength: 6 }), fc.dictionary(text, tie('value'))),
+  }))
+  const most = (each: unknown): number => {
+    if (typeof each !== 'object' || each === null) return 0
+    const own = Array.isArray(each) ? 0 : Object.keys(each).length
+    return Math.max(own, ...Object.values(each).map(most))
+  }
+  fc.assert(
+    fc.property(value, fc.integer({ min: 1, max: 6 }), (each, members) => {
+      const broken = brokenBound(JSON.stringify(each), { depth: 64, members, values: Infinity })
+      expect(broken).toBe(most(each) > members ? 'members' : undefined)
+    }),
+    { numRuns: 500 },
+  )
+  const all = { depth: 64, members: Infinity, values: 10 }
+  expect(
+    brokenBound(
+      JSON.stringify([
+        [1, 2, 3],
+        [4, 5, 6],
+      ]),
+      all,
+    ),
+  ).toBeUndefined()
+  expect(
+    brokenBound(
+      JSON.stringify([
+        [1, 2, 3],
+        [4, 5, 6],
+        [7, 8, 9],
+      ]),
+      all,
+    ),
+  ).toBe('values')
 })

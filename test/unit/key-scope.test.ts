@@ -1,8 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { withFixedParameters } from '../../server/access/keys/fixed-parameters.ts'
 import type { Permission } from '../../server/access/keys/permissions.ts'
-import { resolveCall, type Address, type DeploymentsIndex } from '../../server/access/keys/resolve.ts'
+import {
+  resolveCall,
+  withFixedParameters,
+  type Address,
+  type DeploymentsIndex,
+} from '../../server/access/keys/resolve.ts'
 import { Failure } from '../../server/failure.ts'
 
 const reaches = (

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest'
-import { createLane, type LanePlace, type Waiting } from '../../server/data/lane.ts'
-
-const always = () => true
+import { createLane, type LanePlace, type Waiting } from '../../server/engine/lane.ts'
 
 /** A lane of eight slots on a clock of its own. */
 function stage() {
@@ -17,7 +15,7 @@ function stage() {
     /** Starts all that may run, and says which queries. */
     start: () => {
       const started: string[] = []
-      for (let taken = lane.take(always); taken !== undefined; taken = lane.take(always)) {
+      for (let taken = lane.take(true); taken !== undefined; taken = lane.take(true)) {
         places.push(taken.place)
         started.push(taken.item.query)
       }

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { fetchRows } from '../../server/connections/fetch-rows.ts'
+import { fetchRows } from '../../server/connections/load/fetch-rows.ts'
 import { createTokenSource, openOutbound, type Outbound } from '../../server/connections/index.ts'
-import type { ConvertCall, Converted } from '../../server/data/index.ts'
+import type { ConvertCall, Converted } from '../../server/engine/index.ts'
 import { openUpstream, type Routes, type Upstream } from '../harness/upstream.ts'
 import { openFixture, type Fixture } from './engine-fixture.ts'
 
@@ -87,6 +87,7 @@ async function load(path: string, bytesPerMs = 0) {
       bodyPath: join(folder, 'body'),
       rowsPath: join(folder, 'rows'),
       appendPage: () => Promise.reject(new Error('one answer has no pages')),
+      pageValues: () => Promise.reject(new Error('one answer has no pages')),
       ahead: {
         fromBytes: 300_000,
         bytesPerMs,

@@ -18,12 +18,14 @@ export function stageAlerts({ patienceMs = 5_000 }: { patienceMs?: number } = {}
 
   beforeAll(async () => {
     mail = await openMailServer()
-    t = await openTestApp({
-      SLUICE_SMTP_URL: mail.url,
-      SLUICE_OUTBOUND_ALLOW: '127.0.0.1',
-      SLUICE_ALERT_INTERVAL_SECONDS: '1',
-      SLUICE_WEBHOOK_TIMEOUT_MS: String(patienceMs),
-    })
+    t = await openTestApp(
+      {
+        SLUICE_SMTP_URL: mail.url,
+        SLUICE_OUTBOUND_ALLOW: '127.0.0.1',
+        SLUICE_ALERT_INTERVAL_SECONDS: '1',
+      },
+      { bounds: { webhookTimeoutMs: patienceMs } },
+    )
   })
   beforeEach(async () => {
     receiver = await openReceiver()

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { HttpConfiguration } from '../../api/connections.ts'
 import { createTokenSource, openOutbound, type Outbound, type TokenSource } from '../../server/connections/index.ts'
+import type { ProbeOptions } from '../../server/connections/probe.ts'
+import { previewOf } from '../../server/rows/index.ts'
 import { openUpstream, type Routes, rowsText, type Upstream } from '../harness/upstream.ts'
 
 const json = { 'content-type': 'application/json' }
@@ -128,6 +130,8 @@ export type Connections = {
   /** The clock that tokens expire by. */
   nowMs: number
   configuration: (path: string, more?: Partial<HttpConfiguration>) => HttpConfiguration
+  /** As an executor does it, in this process. */
+  peek: ProbeOptions['peek']
   close: () => Promise<void>
 }
 
@@ -154,6 +158,7 @@ export async function openConnections(): Promise<Connections> {
       method: 'GET',
       ...more,
     }),
+    peek: async (bytes, asked) => previewOf(bytes, asked),
     async close() {
       await outbound.close()
       await upstream.close()

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Contract, Converted, ConvertedColumn } from '../../server/data/index.ts'
+import type { Contract, Converted, ConvertedColumn } from '../../server/engine/index.ts'
 import { openFixture, type Fixture } from './engine-fixture.ts'
 
 type Result = Converted & { types: Record<string, string>; rows: Record<string, unknown>[] }

@@ -1,7 +1,7 @@
 import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Contract, ConvertedColumn } from '../../server/data/index.ts'
+import type { Contract, ConvertedColumn } from '../../server/engine/index.ts'
 import { openConversions, type Conversions } from './convert-fixture.ts'
 
 let conversions: Conversions

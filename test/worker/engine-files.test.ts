@@ -19,7 +19,7 @@ afterAll(() => fixture.close())
 
 describe('a profile', () => {
   test('says what each column holds', async () => {
-    const { rowCount, columns } = await fixture.engine.profile(parquetPath)
+    const { rowCount, columns } = await fixture.engine.profile({ parquetPath })
     const by = Object.fromEntries(columns.map((column) => [column.name, column]))
     expect(rowCount).toBe(6_000)
     expect(by['id']).toMatchObject({
@@ -53,7 +53,7 @@ describe('a profile', () => {
   test('of an empty file is empty', async () => {
     const empty = join(fixture.dir, 'empty.parquet')
     await runSql(`COPY (SELECT 1 AS a, 'x' AS b WHERE false) TO '${empty}' (FORMAT parquet)`)
-    const { rowCount, columns } = await fixture.engine.profile(empty)
+    const { rowCount, columns } = await fixture.engine.profile({ parquetPath: empty })
     expect(rowCount).toBe(0)
     expect(columns).toMatchObject([
       { name: 'a', nullCount: 0, distinctCount: 0, min: null, histogram: [] },
@@ -64,7 +64,7 @@ describe('a profile', () => {
   test('has a deadline', async () => {
     const slow = join(fixture.dir, 'slow.parquet')
     await runSql(`COPY (SELECT i AS a, i || 'x' AS b FROM range(1000000) t(i)) TO '${slow}' (FORMAT parquet)`)
-    await expect(fixture.engine.profile(slow, { timeoutMs: 50 })).rejects.toMatchObject({
+    await expect(fixture.engine.profile({ parquetPath: slow }, { timeoutMs: 50 })).rejects.toMatchObject({
       code: 'query_timeout',
     })
   })
@@ -81,7 +81,7 @@ describe('thousands of columns', () => {
   })
 
   test('are described in seconds, each of them', async () => {
-    const { columns } = await fixture.engine.profile(wide, { timeoutMs: 25_000 })
+    const { columns } = await fixture.engine.profile({ parquetPath: wide }, { timeoutMs: 25_000 })
     expect(columns.map(({ name }) => name)).toEqual(names)
     expect(columns[1_998]).toMatchObject({ nullCount: 0, distinctCount: 3, min: '1998', max: '2000' })
     expect(columns[1]).toMatchObject({ topValues: [{ value: 'v0' }, { value: 'v1' }, { value: 'v2' }] })

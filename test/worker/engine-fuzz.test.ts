@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { casts, functionCalls, listFunctions } from '../harness/function-calls.ts'
 import { openFixture, type Fixture } from './engine-fixture.ts'
+import { rounds } from '../harness/rounds.ts'
 
 let fixture: Fixture
 
@@ -10,13 +11,13 @@ beforeAll(async () => {
 })
 afterAll(() => fixture.close())
 
-/** A small part of `npm run test:fuzz-engine`, always the same. */
+/** A small part of `npm test -- fuzz-engine`, always the same. */
 test('no function takes its process down with a value that is deep, long, huge or odd', async () => {
   const functions = await listFunctions()
   expect(functions.length).toBeGreaterThan(2_000)
   const statements = [
-    ...fc.sample(functionCalls(functions), { numRuns: 60, seed: 1 }),
-    ...fc.sample(casts, { numRuns: 15, seed: 1 }),
+    ...fc.sample(functionCalls(functions), { numRuns: rounds(20, 60), seed: 1 }),
+    ...fc.sample(casts, { numRuns: rounds(5, 15), seed: 1 }),
   ]
   const codes: string[] = []
   for (const sql of statements) {

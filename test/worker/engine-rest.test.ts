@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { EngineOptions } from '../../server/data/index.ts'
+import type { EngineOptions } from '../../server/engine/index.ts'
 import type { Observation } from '../../server/observe.ts'
 import { eventually, limits, lookup, openFixture, slow, type Fixture } from './engine-fixture.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { SlotValue } from '../../server/data/index.ts'
+import type { SlotValue } from '../../server/engine/index.ts'
 import { describeError } from '../../server/log.ts'
 import { openFixture, type Fixture } from './engine-fixture.ts'
 

@@ -1,6 +1,6 @@
 import { tableFromIPC } from 'apache-arrow'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { ReadInput } from '../../server/data/index.ts'
+import type { ReadInput } from '../../server/engine/index.ts'
 import { eventually, openFixture, runSql, type Fixture } from './engine-fixture.ts'
 import { join } from 'node:path'
 import { writeFile } from 'node:fs/promises'

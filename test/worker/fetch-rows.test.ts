@@ -2,10 +2,11 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type HttpConfiguration, type Pagination, pagination } from '../../api/connections.ts'
-import { fetchRows } from '../../server/connections/fetch-rows.ts'
+import { fetchRows } from '../../server/connections/load/fetch-rows.ts'
 import { openOutbound } from '../../server/connections/index.ts'
 import { appendPage as writePage } from '../../server/engine/executor/convert/convert.ts'
-import type { AnswerBody, RowsPageCall } from '../../server/data/index.ts'
+import { pageValues } from '../../server/engine/executor/convert/page-values.ts'
+import type { AnswerBody, RowsPageCall } from '../../server/engine/index.ts'
 import type { ExecutorSettings } from '../../server/engine/executor/socket/protocol.ts'
 import { normalise } from '../../server/rows/index.ts'
 import { openUpstream, rowsText } from '../harness/upstream.ts'
@@ -40,6 +41,7 @@ describe('rows', () => {
       limits,
       ...paths(),
       appendPage,
+      pageValues,
       pagination: setting,
     })
     if (result === null) throw new Error('nothing has changed')
@@ -201,6 +203,7 @@ describe('rows', () => {
       limits: { ...limits, timeoutMs: 500 },
       ...paths(),
       appendPage,
+      pageValues,
       pagination: pagination.parse({ type: 'page' }),
     }
     await expect(fetchRows(c.configuration(`${slow.origin}/slow`), options)).rejects.toMatchObject({

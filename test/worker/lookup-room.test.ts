@@ -2,7 +2,8 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { openLookups, type Catalog, type Engine, type Lookups, type LookupStatement } from '../../server/data/index.ts'
+import { openLookups, type Lookups, type LookupStatement } from '../../server/lookups/index.ts'
+import { type Catalog, type Engine } from '../../server/engine/index.ts'
 import type { Observation } from '../../server/observe.ts'
 import { keepLookups } from '../../server/queries/calls/lookups.ts'
 import { openTestApp, type TestApp } from '../harness/app.ts'
@@ -21,6 +22,7 @@ beforeAll(async () => {
   q = await openQueryProject(t)
   const rows = Array.from({ length: 500 }, (_, id) => ({ id, name: `thing ${id % 7}` }))
   await putTable(t.app, q.projectId, { name: 'things', rows })
+  await putTable(t.app, q.projectId, { name: 'few', rows: rows.slice(0, 3) })
   catalog = await t.app.catalogs.get(q.projectId)
   // Long before the test that needs it: what is heard of a release would be a reason to write.
   const slots = { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] }
@@ -30,10 +32,12 @@ afterAll(() => t.close())
 
 /** All of one size. */
 const [first, second, third] = [statement(1), statement(2), statement(3)]
+/** A file that fits beside two of the others. */
+const small = statement(4, 'few')
 
-function statement(at: number): LookupStatement {
-  const sql = `SELECT name, ${at} AS n FROM things WHERE id = $id`
-  return { sql, table: 'things', slots: [{ name: 'id', type: 'integer' }], required: new Set(['id']) }
+function statement(at: number, table = 'things'): LookupStatement {
+  const sql = `SELECT name, ${at} AS n FROM ${table} WHERE id = $id`
+  return { sql, table, slots: [{ name: 'id', type: 'integer' }], required: new Set(['id']) }
 }
 
 type Shelf = { dir: string; lookups: Lookups; told: Observation[]; advance: (ms: number) => void }
@@ -55,12 +59,17 @@ async function open(maxBytes: number, dir?: string): Promise<Shelf> {
 const seventh = [{ name: 'id', type: 'integer' as const, value: 7 }]
 const isFound = ({ lookups }: Shelf, lookup: LookupStatement): boolean =>
   lookups.find({ projectId: q.projectId, catalog, statement: lookup }, seventh) !== undefined
-const writings = ({ told }: Shelf): number => told.filter(({ kind }) => kind === 'lookup-written').length
+const writtenFor = ({ told }: Shelf, projectId: string): number =>
+  told.filter((event) => event.kind === 'lookup-written' && event.projectId === projectId).length
+const writings = (shelf: Shelf): number => writtenFor(shelf, q.projectId)
 const filesIn = async ({ dir }: Shelf): Promise<string[]> =>
-  (await readdir(dir)).filter((name) => name.endsWith('.lookup'))
+  (await readdir(dir)).filter((name) => name.endsWith('.lookup') && name.startsWith(q.projectId))
 
-/** Nothing else is waiting, so a file that somebody began would be there by then: one takes some 20 ms. */
-const longEnough = () => new Promise((resolve) => setTimeout(resolve, 500))
+/** Files are written one after the other: once this last one is there, all that was asked for before it is settled. */
+async function settled(shelf: Shelf): Promise<void> {
+  shelf.lookups.renew('last', catalog, [small], 'write')
+  await eventually(() => writtenFor(shelf, 'last') === 1)
+}
 
 /** A shelf for two files, and both on it. */
 async function openFull(): Promise<Shelf> {
@@ -85,7 +94,7 @@ test('where the shelf is full, a call makes room for itself at the cost of what 
 test('what was called lately stays, and makes room when it was not called for long', async () => {
   const full = await openFull()
   expect([isFound(full, first), isFound(full, second), isFound(full, third)]).toEqual([true, true, false])
-  await longEnough()
+  await settled(full)
   expect(isFound(full, third)).toBe(false)
   full.advance(11 * 60_000)
   expect([isFound(full, second), isFound(full, third)]).toEqual([true, false])
@@ -95,11 +104,16 @@ test('what was called lately stays, and makes room when it was not called for lo
 
 test('a start opens the files that are there and writes no others before somebody calls', async () => {
   const { store, catalogs, deployments } = t.app
+  let looks = 0
   const keep = async (shelf: Shelf): Promise<void> => {
     const { lookups } = shelf
+    const renew: Lookups['renew'] = (...given) => {
+      lookups.renew(...given)
+      looks += 1
+    }
     const kept = await keepLookups({
       store,
-      lookups,
+      lookups: { projects: () => lookups.projects(), renew },
       catalogs,
       deployments,
       observe: (event) => shelf.told.push(event),
@@ -113,8 +127,8 @@ test('a start opens the files that are there and writes no others before somebod
 
   const after = await open(10_000_000, before.dir)
   await keep(after)
-  await eventually(() => isFound(after, first))
-  await longEnough()
+  await eventually(() => looks > 0 && isFound(after, first))
+  await settled(after)
   expect([writings(after), await filesIn(after)]).toEqual([0, expect.objectContaining({ length: 1 })])
   expect(isFound(after, second)).toBe(false)
   await eventually(() => isFound(after, second))

@@ -13,6 +13,7 @@ afterAll(() => c.close())
 
 describe('a test of the connection', () => {
   const limits = { timeoutMs: 2_000, previewBytes: 1_000_000, redirects: 5, retries: 0, maxDepth: 64 }
+  const page = expect.stringMatching(/^127.0.0.1:\d+ answered with a web page, not with data\./) as string
   const probe = (path: string, more: Partial<HttpConfiguration> = {}) =>
     testConnection(c.configuration(path, more), { ...c, limits })
 
@@ -31,12 +32,19 @@ describe('a test of the connection', () => {
     ['/text', { success: true, content_type: 'text/plain; charset=utf-8', data: 'Hello' }],
     ['/latin1', { data: 'é' }],
     ['/bom', { data: JSON.parse(rowsText) as unknown }],
-    ['/html', { success: true, data: '<!doctype html><title>Sign in</title>' }],
+    [
+      '/html',
+      { success: true, data: '<!doctype html><title>Sign in</title>', problem: { code: 'not_data', message: page } },
+    ],
     ['/truncated', { success: true, data: '[{"id":1},{"id":' }],
     ['/binary', { data: { binary: true, content_type: 'image/png', size: 12 } }],
     ['/empty', { success: true, status: 204, size: 0, data: null }],
     ['/big-number', { data: [{ id: '12345678901234567890', x: 0.5 }] }],
-    ['/status?code=404', { success: false, status: 404, data: { message: 'no' } }],
+    ['/status?code=404', { success: false, status: 404, data: { message: 'no' }, problem: { code: 'not_found' } }],
+    ['/status?code=401', { success: false, problem: { code: 'unauthorized' } }],
+    ['/status?code=403', { success: false, problem: { code: 'forbidden' } }],
+    ['/status?code=429', { success: false, problem: { code: 'rate_limited' } }],
+    ['/status?code=503', { success: false, problem: { code: 'server_error' } }],
     ['/bomb', { success: true, truncated: true, size: 1_000_000 }],
     [
       '/slow-headers',

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => t.close())
 
-const redeployments = rounds(40, 200)
+const redeployments = rounds(15, 200)
 /** Every column says which version made it: an answer of two versions would show. */
 const sqlOf = (version: number): string =>
   `SELECT ${version} AS a, id, ${version} AS b FROM orders WHERE id <= $most ORDER BY id`

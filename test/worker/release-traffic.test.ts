@@ -14,8 +14,8 @@ beforeAll(async () => {
 afterAll(() => t.close())
 
 const names = ['first', 'second', 'third'] as const
-const releases = rounds(15, 50)
-const callers = 1_000
+const releases = rounds(6, 50)
+const callers = rounds(100, 1_000)
 /** Every row says which release made it. */
 const sqlOf = (name: string, number: number): string => `SELECT ${number} AS a, '${name}' AS name, ${number} AS b`
 
@@ -27,7 +27,7 @@ async function write(number: number): Promise<void> {
 const release = (body: Record<string, unknown> = {}) =>
   expectStatus(200, t.operator.post(`/v1/projects/${q.projectId}/releases`, { queries: 'all', ...body }))
 
-test(`1,000 callers during ${releases} releases: no call fails, and who has seen a release sees nothing older`, async () => {
+test(`${callers} callers during ${releases} releases: no call fails, and who has seen a release sees nothing older`, async () => {
   await write(1)
   await release()
   const over = new AbortController()
@@ -51,7 +51,7 @@ test(`1,000 callers during ${releases} releases: no call fails, and who has seen
       }
       seen = Math.max(seen, row?.a ?? 0)
       // People and programs do something with an answer; without it a thousand loops leave no time for a release.
-      await wait(500 + (at % 500))
+      await wait(2_000 + (at % 2_000))
     }
   }
   const traffic = Array.from({ length: callers }, (_, at) => client(at))
@@ -68,7 +68,7 @@ test(`1,000 callers during ${releases} releases: no call fails, and who has seen
   expect(failures).toEqual([])
   expect(mixtures).toEqual([])
   expect(calls).toBeGreaterThan(callers)
-}, 300_000)
+}, 900_000)
 
 test('another process switches a release as a whole, however many queries it has', async () => {
   const many = Array.from({ length: 60 }, (_, at) => `many_${at}`)

@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { openAnswerReader } from '../../../bench/answer-reader.ts'
-import { apart, isMet, ratioOf, repeatText, replacePart, tableOf, type Figure } from '../../../bench/report.ts'
+import {
+  apart,
+  isMet,
+  missedText,
+  ratioOf,
+  repeatText,
+  replacePart,
+  tableOf,
+  type Figure,
+} from '../../../bench/report.ts'
 
 const figure: Figure = {
   what: 'lookup',
@@ -29,6 +38,11 @@ test('two runs are compared by the share that they are apart', () => {
   expect(apart(1, 1)).toBe(0)
   expect(apart(0.9, 1.1)).toBeCloseTo(0.2)
   expect(apart(0, 0)).toBe(0)
+})
+
+test('missed goals are named, with where the reasons are', () => {
+  expect(missedText([figure])).toBe('No goal is missed.')
+  expect(missedText([figure, { ...figure, value: 1 }])).toMatch(/bench\/notes\.md\): lookup \(bare\)\.$/)
 })
 
 describe('the table', () => {

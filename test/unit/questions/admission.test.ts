@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Failure } from '../../../server/failure.ts'
-import type { Holder } from '../../../server/fair-share.ts'
+import type { Holder } from '../../../server/flow/index.ts'
 import { openAdmission, type QuestionAdmission } from '../../../server/questions/indexes/admission.ts'
 
-const one: Holder = { projectId: 'one', keyId: 'a' }
+const one: Holder = ['one', 'a']
 
 /** How many of so many that arrive at once are let in; they stay. */
 function letIn(admission: QuestionAdmission, count: number, by: Holder): number {
@@ -110,25 +110,25 @@ test('those who have arrived and are not read yet count too', () => {
 test('a flood of one project, of many of its keys and of several projects leaves room for who comes next', () => {
   const ofOne = openAdmission({ waitMs: 1_000, readers: 1 })
   expect(letIn(ofOne, 1_000, one)).toBeGreaterThan(60)
-  expect(letIn(ofOne, 10, { projectId: 'one', keyId: 'b' })).toBe(10)
-  expect(letIn(ofOne, 10, { projectId: 'two', keyId: 'c' })).toBe(10)
+  expect(letIn(ofOne, 10, ['one', 'b'])).toBe(10)
+  expect(letIn(ofOne, 10, ['two', 'c'])).toBe(10)
 
   const ofKeys = openAdmission({ waitMs: 1_000, readers: 1 })
-  for (let key = 0; key < 50; key += 1) letIn(ofKeys, 100, { projectId: 'one', keyId: `key ${key}` })
-  expect(letIn(ofKeys, 10, { projectId: 'two', keyId: 'c' })).toBe(10)
+  for (let key = 0; key < 50; key += 1) letIn(ofKeys, 100, ['one', `key ${key}`])
+  expect(letIn(ofKeys, 10, ['two', 'c'])).toBe(10)
 
   const ofProjects = openAdmission({ waitMs: 1_000, readers: 1 })
   for (let project = 0; project < 8; project += 1) {
-    letIn(ofProjects, 1_000, { projectId: `project ${project}`, keyId: 'a' })
+    letIn(ofProjects, 1_000, [`project ${project}`, 'a'])
   }
-  expect(letIn(ofProjects, 1, { projectId: 'new', keyId: 'c' })).toBe(1)
+  expect(letIn(ofProjects, 1, ['new', 'c'])).toBe(1)
 })
 
 test('those inside are read in turns: a neighbour waits for one of a flood, not for all of it', async () => {
   const { enter, finish } = workshop(1_000)
   const flood = Array.from({ length: 50 }, () => enter())
   const read = new AbortController()
-  const neighbour = enter({ projectId: 'two', keyId: 'b' }).finally(() => read.abort())
+  const neighbour = enter(['two', 'b']).finally(() => read.abort())
   let rounds = 0
   while (!read.signal.aborted) {
     await finish(1)

@@ -1,0 +1,1 @@
+export const suites: ReadonlyArray<{ name: string; part: 'gate' | 'all' | 'named' }>
