@@ -41,6 +41,7 @@ export default defineConfig({
     teardownTimeout: 60_000,
     // A page that loads on a busy machine takes longer than the second that is waited otherwise.
     expect: { poll: { timeout: 60_000 } },
+    chaiConfig: { truncateThreshold: 0 },
     reporters: report === '' ? ['default'] : ['dot', reportTo(report)],
     pool: 'forks',
     // One more than the two cores of the smallest machine: tests wait for servers and pages a third of their time.

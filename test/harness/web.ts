@@ -53,7 +53,12 @@ export async function openTestWeb(
       return giveUp()
     }
     if (TestRunner.getCurrentTest() === undefined) staying.push(leave)
-    else onTestFinished(leave)
+    else {
+      onTestFinished(async ({ task }) => {
+        if (task.result?.state === 'fail') await sayPage(visitor.page)
+        await leave()
+      })
+    }
     return visitor
   }
 
@@ -107,6 +112,12 @@ function watchRequests({ http }: TestApp, pages: ReadonlySet<Page>): () => Promi
       await wait(20)
     }
   }
+}
+
+/** What a failed test had before it: from a machine that nobody can look at, this is all that is seen of the page. */
+async function sayPage(page: Page): Promise<void> {
+  const shown = await page.locator('body').ariaSnapshot({ timeout: 5_000 }).catch(String)
+  process.stdout.write(`\n${page.url()}\n${shown.slice(0, 6_000)}\n`)
 }
 
 const idle = 'new Promise((done) => requestIdleCallback(done, { timeout: 5_000 }))'

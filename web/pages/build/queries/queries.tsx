@@ -169,14 +169,15 @@ function NewQueryForm({ project, table, onClose }: FormProps) {
           spellCheck={false}
           {...form.getInputProps('name')}
         />
-        {tables.length > 0 && (
-          <Select
-            label="Begin with the table"
-            data={tables}
-            value={over}
-            onChange={(next) => form.setFieldValue('over', next ?? '')}
-          />
-        )}
+        {/* Always there: a field that comes later moves the button below it under the pointer. */}
+        <Select
+          label="Begin with the table"
+          placeholder={objects.isPending ? '' : 'There is no table yet'}
+          data={tables}
+          value={over === '' ? null : over}
+          disabled={tables.length === 0}
+          onChange={(next) => form.setFieldValue('over', next ?? '')}
+        />
         <FormEnd act={create} fields={['name']} verb="Create query" onClose={onClose} />
       </Stack>
     </form>
