@@ -13,7 +13,7 @@ import { executeCommand } from './commands/data/execute.ts'
 import { initCommand } from './commands/project/init.ts'
 import { jobsCommand } from './commands/data/jobs.ts'
 import { keysCommand } from './commands/call/keys.ts'
-import { loginCommand } from './commands/service/login.ts'
+import { loginCommand, logoutCommand } from './commands/service/login.ts'
 import { logsCommand } from './commands/call/logs.ts'
 import { mcpCommand } from './commands/call/mcp.ts'
 import { planCommand } from './commands/release/plan.ts'
@@ -27,6 +27,15 @@ import { startCommand } from './commands/service/start.ts'
 import { testConnectionCommand } from './commands/data/test-connection.ts'
 import { testCommand } from './commands/release/test.ts'
 import { typesCommand } from './commands/project/types.ts'
+import { describeCommand, tablesCommand } from './commands/data/tables.ts'
+import { environmentsCommand } from './commands/project/environments.ts'
+import { fmtCommand } from './commands/project/fmt.ts'
+import { openCommand } from './commands/project/open.ts'
+import { projectsCommand } from './commands/project/projects.ts'
+import { runCommand, sqlCommand } from './commands/data/sql.ts'
+import { validateCommand } from './commands/project/validate.ts'
+import { whoamiCommand } from './commands/service/whoami.ts'
+import { examples } from './examples.ts'
 import { packageVersion } from './context/installation.ts'
 
 const helpWidth = 100
@@ -34,13 +43,28 @@ const helpWidth = 100
 const groups: Array<[title: string, commands: Array<() => Command>]> = [
   [
     'Project as files:',
-    [initCommand, addCommand, pullCommand, diffCommand, testCommand, planCommand, releaseCommand, devCommand],
+    [
+      initCommand,
+      addCommand,
+      pullCommand,
+      diffCommand,
+      validateCommand,
+      fmtCommand,
+      runCommand,
+      testCommand,
+      planCommand,
+      releaseCommand,
+      devCommand,
+    ],
   ],
   ['Releases:', [releasesCommand, replayCommand, continueCommand, promoteCommand, rollbackCommand]],
   ['Ask and call:', [callCommand, askCommand, mcpCommand, evaluateCommand, typesCommand]],
-  ['Data:', [testConnectionCommand, executeCommand, jobsCommand, engineCommand]],
-  ['Watch and manage:', [logsCommand, keysCommand, loginCommand]],
-  ['Service:', [startCommand, backupCommand, restoreCommand, completionCommand]],
+  ['Data:', [tablesCommand, describeCommand, sqlCommand, testConnectionCommand, executeCommand, jobsCommand]],
+  ['Manage:', [projectsCommand, environmentsCommand, keysCommand, logsCommand, engineCommand, openCommand]],
+  [
+    'Service:',
+    [startCommand, loginCommand, logoutCommand, whoamiCommand, backupCommand, restoreCommand, completionCommand],
+  ],
 ]
 
 /** Every command with its help. Nothing happens before it is parsed. */
@@ -67,6 +91,7 @@ export function buildProgram(): Command {
       const command = make().helpGroup(title)
       program.addCommand(command)
       inherit(command, program)
+      showExamples(command, command.name())
     }
   }
   return program
@@ -76,4 +101,10 @@ export function buildProgram(): Command {
 function inherit(command: Command, from: Command): void {
   command.copyInheritedSettings(from)
   for (const each of command.commands) inherit(each, command)
+}
+
+function showExamples(command: Command, words: string): void {
+  const line = examples[words]
+  if (line !== undefined) command.addHelpText('after', `\nExample:\n  ${line}`)
+  for (const each of command.commands) showExamples(each, `${words} ${each.name()}`)
 }

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { parseEnv } from 'node:util'
 import type { z } from 'zod'
 import type { project } from '../../api/projects.ts'
 import { CommandFailure } from '../terminal/exit.ts'
@@ -50,9 +51,10 @@ export type Context = {
 
 export const defaultUrl = 'http://127.0.0.1:4400'
 
-export async function openContext(options: GlobalOptions, environment: Environment): Promise<Context> {
+export async function openContext(options: GlobalOptions, variables: Environment): Promise<Context> {
   const { json = false, color = true } = options
   const folder = options.dir === undefined ? await findFolder(process.cwd()) : resolve(options.dir)
+  const environment = { ...(await variablesIn(folder)), ...variables }
   const settings = await settingsIn(folder)
   const url = options.url ?? given(environment, 'SLUICE_URL') ?? settings.url ?? defaultUrl
   const style = styleFor(process.stdout, color && !json)
@@ -97,6 +99,11 @@ async function findFolder(start: string): Promise<string> {
     if (isProject) return folder
     if (dirname(folder) === folder) return start
   }
+}
+
+/** Variables of `.env` beside the files; the environment of whoever runs the command goes before them. */
+async function variablesIn(folder: string): Promise<Environment> {
+  return parseEnv(await readFile(join(folder, '.env'), 'utf8').catch(() => ''))
 }
 
 /** For the address and the project; whether the file is right in all it says is told by those who use all of it. */

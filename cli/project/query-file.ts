@@ -60,7 +60,7 @@ function readSqlFile<Value>(
   headerOf: (fields: Record<string, unknown>, sql: string) => Header,
 ): { value?: Value; problems: Problem[] } {
   const text = plainLines(written)
-  const end = text.startsWith(opening) ? text.indexOf(closing, opening.length - 1) : -1
+  const end = endOfHeader(text)
   if (text.startsWith(opening) && end === -1) {
     const message = 'the comment at the top has no end: a line that is ---*/'
     return { problems: [{ file, line: 1, column: 1, message }] }
@@ -86,7 +86,20 @@ function readSqlFile<Value>(
 /** The line of a file at which its SQL begins. */
 export function sqlLine(written: string): number {
   const text = plainLines(written)
-  return lineAfter(text, text.startsWith(opening) ? text.indexOf(closing, opening.length - 1) : -1)
+  return lineAfter(text, endOfHeader(text))
+}
+
+/** The YAML above the SQL, null where there is none, and the SQL. */
+export function splitSqlFile(written: string): { header: string | null; sql: string } {
+  const text = plainLines(written)
+  const end = endOfHeader(text)
+  if (end === -1) return { header: null, sql: text }
+  return { header: text.slice(opening.length, end + 1), sql: text.slice(end + closing.length) }
+}
+
+/** At the line break before the line that closes the comment; -1 without one. */
+function endOfHeader(text: string): number {
+  return text.startsWith(opening) ? text.indexOf(closing, opening.length - 1) : -1
 }
 
 function sqlMessage(body: string, message: string): string {

@@ -26,12 +26,26 @@ export async function store(environment: Environment, url: string, given: Stored
   const file = credentialsFile(environment)
   const all = await readAll(file)
   all.services[addressOf(url)] = { ...all.services[addressOf(url)], ...given }
+  await writeAll(file, all)
+  return file
+}
+
+/** Whether there was something. */
+export async function forget(environment: Environment, url: string): Promise<boolean> {
+  const file = credentialsFile(environment)
+  const all = await readAll(file)
+  const { [addressOf(url)]: kept, ...others } = all.services
+  if (kept === undefined) return false
+  await writeAll(file, { services: others })
+  return true
+}
+
+async function writeAll(file: string, all: z.output<typeof credentials>): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   const draft = `${file}.${process.pid}`
   await writeFile(draft, stringify(all), { mode: 0o600 })
   await chmod(draft, 0o600)
   await rename(draft, file)
-  return file
 }
 
 async function readAll(file: string): Promise<z.output<typeof credentials>> {

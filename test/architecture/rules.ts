@@ -236,7 +236,7 @@ const homes: Array<{ library: RegExp; room: string; types?: true; also?: string[
   { library: /^kysely$/, room: 'server/store', types: true },
   { library: /^pg-boss$/, room: 'server/jobs' },
   { library: /^undici$/, room: 'server/connections', also: ['server/trino'] },
-  { library: /^@duckdb\//, room: 'server/engine/executor' },
+  { library: /^@duckdb\//, room: 'server/engine/executor', also: ['cli'] },
   { library: /^@aws-sdk\//, room: 'server/files' },
   { library: /^(sax|yauzl)$/, room: 'server/rows' },
   { library: /^yaml$/, room: 'server/connections', also: ['cli', 'cli/project', 'web'] },

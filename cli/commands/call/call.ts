@@ -10,6 +10,7 @@ import { CommandFailure } from '../../terminal/exit.ts'
 import { openCalls } from '../../context/calls.ts'
 import { failureOf } from '../../service/manage.ts'
 import { rowsText } from './rows-text.ts'
+import { valuesOf } from './values.ts'
 
 type Options = { environment?: string; data?: string; format?: Format; output?: string }
 type Format = 'table' | 'json' | 'csv' | 'ndjson' | 'parquet' | 'arrow'
@@ -44,7 +45,7 @@ async function call(context: Context, options: Options, [name = '', ...pairs]: s
   const wire = format === 'table' ? 'json' : format
   const path = `/v1/queries/${encodeURIComponent(name)}`
   const body = options.data === undefined ? undefined : await readBody(options.data)
-  const address = `${path}?${new URLSearchParams([...(body === undefined ? valuesOf(pairs) : []), ['format', wire]]).toString()}`
+  const address = `${path}?${new URLSearchParams([...(body === undefined ? valuesOf(pairs).map(inAddress) : []), ['format', wire]]).toString()}`
   const answer = await calls
     .response(address, body === undefined ? {} : { method: 'POST', body, repeatable: true })
     .catch((error: unknown) => {
@@ -67,17 +68,9 @@ async function write(answer: Response, output: string | undefined): Promise<void
 /** Names that the address has a meaning for itself. */
 const ownNames = new Set(['project_id', 'environment', 'format'])
 
-function valuesOf(pairs: string[]): Array<[string, string]> {
-  return pairs.map((pair) => {
-    const at = pair.indexOf('=')
-    if (at < 1) {
-      throw new CommandFailure('usage', `${pair} is no value: write name=value.`, {
-        hint: 'sluice call sales_by_region region=north',
-      })
-    }
-    const name = pair.slice(0, at)
-    return [ownNames.has(name) ? `slot.${name}` : name, pair.slice(at + 1)]
-  })
+/** Slots with such a name are told apart by `slot.`. */
+function inAddress([name, value]: [name: string, value: string]): [string, string] {
+  return [ownNames.has(name) ? `slot.${name}` : name, value]
 }
 
 async function readBody(data: string): Promise<unknown> {

@@ -1,30 +1,34 @@
 import { Command } from 'commander'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { CatalogEntry } from '../../../api/catalog.ts'
 import { missingInputs, usualPrefix } from '../../../api/catalog-definition.ts'
 import { readCatalog, type NamedEntry } from '../../context/catalog.ts'
 import { does } from '../../context/command.ts'
 import { readFiles, type Context } from '../../context/context.ts'
-import { entryFiles, projectFile } from '../../project/index.ts'
+import { entryFiles, projectFile, type ProjectFiles } from '../../project/index.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
 import { table } from '../../terminal/table.ts'
-
-type Options = { as?: string }
+import { importFiles, isSource, type AddOptions } from './import.ts'
 
 export function addCommand(): Command {
   const command = new Command('add')
-    .summary('add an API of the catalog to the files')
+    .summary('add an API to the files: of the catalog, by curl or from its OpenAPI document')
     .description(
-      'Writes the API, connections and queries of an entry of the catalog as files: `sluice add github owner=octo-org repo=hello-world`. Without an entry it lists them. Secrets stay in variables of the environment.',
+      'Writes the API, connections and queries of an entry of the catalog as files: `sluice add github owner=octo-org repo=hello-world`. Without an entry it lists them. A curl command in quotes, or an OpenAPI document or Postman collection by its address or file, becomes one connection. Secrets stay in variables of the environment.',
     )
-    .argument('[entry]', 'which API; a word that its name or description holds lists those')
+    .argument(
+      '[entry]',
+      'which API; a word that its name or description holds lists those; or curl, an address, a file',
+    )
     .argument('[inputs...]', 'what it asks for, as name=value')
-    .option('--as <name>', 'how its tables and queries begin, to add it a second time')
-  return does<Options>(command, add)
+    .option('--as <name>', 'how its tables and queries begin, to add it a second time; of a connection: its table')
+    .option('--operation <id>', 'which operation of a document')
+  return does<AddOptions>(command, add)
 }
 
-async function add(context: Context, options: Options, [wanted, ...given]: string[]): Promise<void> {
+/** Also how a project begins. */
+export async function add(context: Context, options: AddOptions, [wanted, ...given]: string[]): Promise<void> {
+  if (wanted !== undefined && isSource(wanted)) return addConnection(context, options, wanted)
   const catalog = await readCatalog()
   const found = catalog.find(({ name }) => name === wanted)
   if (found === undefined) return list(context, catalog, wanted)
@@ -37,21 +41,30 @@ async function add(context: Context, options: Options, [wanted, ...given]: strin
     )
   }
   const values = readInputs(found, given)
-  const written = await readFiles(context.folder)
-  const { files, environment } = entryFiles({ name, entry, prefix, values }, written)
-  const taken = [...files.keys()].filter((path) => path !== projectFile && written.has(path))
-  if (taken.length > 0) {
-    throw new CommandFailure('usage', `There is ${taken[0]} already.`, {
-      hint: `\`sluice add ${name} --as ${prefix}_2\` adds it a second time.`,
-    })
-  }
-  for (const [path, text] of files) {
-    await mkdir(dirname(join(context.folder, path)), { recursive: true })
-    await writeFile(join(context.folder, path), text)
-  }
-  const paths = [...files.keys()].toSorted()
+  const { files, environment } = entryFiles({ name, entry, prefix, values }, await readFiles(context.folder))
+  const paths = await writeNew(context, files, `\`sluice add ${name} --as ${prefix}_2\` adds it a second time.`)
   if (context.json) return context.printJson({ entry: name, written: paths, environment })
-  tellNext(context, { entry, paths, environment })
+  tellNext(context, { credentials: entry.credentials, paths, environment })
+}
+
+async function addConnection(context: Context, options: AddOptions, source: string): Promise<void> {
+  const { table: name, files, environment, notes } = await importFiles(context, source, options)
+  const paths = await writeNew(context, files, `--as ${name}_2 gives its table another name.`)
+  if (context.json) return context.printJson({ table: name, written: paths, environment, notes })
+  tellNext(context, { paths, environment })
+  for (const note of notes) context.print(context.style.dim(note))
+}
+
+/** Nothing is written over; but the file of the project takes variables. */
+async function writeNew({ folder }: Context, files: ProjectFiles, hint: string): Promise<string[]> {
+  const written = await readFiles(folder)
+  const taken = [...files.keys()].find((path) => path !== projectFile && written.has(path))
+  if (taken !== undefined) throw new CommandFailure('usage', `There is ${taken} already.`, { hint })
+  for (const [path, text] of files) {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), text)
+  }
+  return [...files.keys()].toSorted()
 }
 
 /** Values by the names of the inputs; a secret is not among them, it would stay in the history of the shell. */
@@ -107,13 +120,13 @@ function list(context: Context, catalog: NamedEntry[], wanted: string | undefine
   )
 }
 
-type Added = { entry: CatalogEntry; paths: string[]; environment: string[] }
+type Told = { credentials?: string | undefined; paths: string[]; environment: string[] }
 
-function tellNext({ print, style }: Context, { entry, paths, environment }: Added): void {
+function tellNext({ print, style }: Context, { credentials, paths, environment }: Told): void {
   for (const path of paths) print(`  ${style.good('+')} ${path}`)
   print('')
   if (environment.length > 0) {
-    const where = entry.credentials === undefined ? '' : ` (${entry.credentials})`
-    print(`Set ${environment.join(' and ')}${where}, then run ${style.name('sluice release')}.`)
+    const where = credentials === undefined ? '' : ` (${credentials})`
+    print(`Set ${environment.join(' and ')}${where} here or in .env, then run ${style.name('sluice release')}.`)
   } else print(`Run ${style.name('sluice release')} to load it.`)
 }

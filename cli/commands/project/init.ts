@@ -4,9 +4,11 @@ import { dirname, join } from 'node:path'
 import { does } from '../../context/command.ts'
 import type { Context } from '../../context/context.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
+import { add } from './add.ts'
+import type { AddOptions } from './import.ts'
 import { fileSchemas, folders, newProjectFile, projectFile, schemaFolder } from '../../project/index.ts'
 
-type Options = { url?: string; project?: string }
+type Options = { url?: string; project?: string; from?: string } & AddOptions
 
 const queriesNote = `# Queries
 
@@ -33,18 +35,24 @@ order by price
 
 const ignored = `# Written by \`sluice start\`: everything the service keeps.
 /data/
+# Secrets that the files name as \${NAME}.
+/.env
 `
 
 export function initCommand(): Command {
   const command = new Command('init')
     .summary('begin a project as files in this folder')
     .description(
-      'Writes sluice.yaml, the schemas of the files for your editor, and the folders of the project. What is there already stays. `sluice pull` then fetches a project that exists.',
+      'Writes sluice.yaml, the schemas of the files for your editor, and the folders of the project. What is there already stays. `sluice pull` then fetches a project that exists, or --from adds a first API as `sluice add` does.',
     )
+    .argument('[inputs...]', 'what the entry of --from asks for, as name=value')
+    .option('--from <source>', 'a curl command, an OpenAPI document, or an entry of the catalog')
+    .option('--as <name>', 'how its tables begin')
+    .option('--operation <id>', 'which operation of a document')
   return does<Options>(command, init)
 }
 
-async function init(context: Context, options: Options): Promise<void> {
+async function init(context: Context, options: Options, inputs: string[]): Promise<void> {
   // In the folder where it is typed, whatever project may be above it.
   const folder = process.cwd()
   if (await exists(join(folder, projectFile))) {
@@ -75,6 +83,7 @@ async function init(context: Context, options: Options): Promise<void> {
   for (const empty of folders) {
     await mkdir(join(folder, empty), { recursive: true })
   }
+  if (options.from !== undefined) return add({ ...context, folder }, options, [options.from, ...inputs])
   if (context.json) context.printJson({ folder, written })
   else tellNext(context, options)
 }

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { SluiceError } from '../../../clients/typescript/index.ts'
 import { does } from '../../context/command.ts'
 import { readDefinition, readFiles, type Context } from '../../context/context.ts'
+import type { Definition } from '../../../api/definition.ts'
 import { messageInFile, type ProjectFiles } from '../../project/index.ts'
 import { CommandFailure, exitCodes } from '../../terminal/exit.ts'
 import { withQuery } from '../../service/manage.ts'
@@ -9,7 +10,13 @@ import type { z } from 'zod'
 import type { modelComparison } from '../../../api/models.ts'
 import { comparisonText, pendingText, planText, sharedText, type Plan, type Release } from './plan-text.ts'
 
-type Options = { environment?: string; prune?: boolean; detailedExitCode?: boolean; allowBreaking?: boolean }
+type Options = {
+  environment?: string
+  prune?: boolean
+  only?: string[]
+  detailedExitCode?: boolean
+  allowBreaking?: boolean
+}
 
 export function planCommand(): Command {
   const command = new Command('plan')
@@ -18,6 +25,7 @@ export function planCommand(): Command {
       'Reads the files and asks the service what applying and releasing them would do: what is created, changed and deleted, what breaks callers, and which questions would move. Changes nothing, and ends as the release would: with 6 where it would be refused.',
     )
     .option('-e, --environment <name>', 'where it would be released')
+    .option('--only <queries...>', 'only these queries, and nothing else of the files')
     .option('--allow-breaking', 'breaking callers and moving questions is meant: end with 0')
     .option('--prune', 'also delete tables that the files do not name, with their data')
     .option('--no-prune', 'leave alone what the files do not name')
@@ -27,7 +35,7 @@ export function planCommand(): Command {
 
 async function plan(context: Context, options: Options): Promise<void> {
   const environment = environmentOf(context, options)
-  const planned = await makePlan(context, { environment, prune: pruneOf(options) })
+  const planned = await makePlan(context, { environment, prune: pruneOf(options), only: options.only })
   if (context.json)
     context.printJson({
       environment,
@@ -63,17 +71,32 @@ export function environmentOf(context: Context, options: { environment?: string 
 }
 
 /** To delete data takes saying so. */
-export function pruneOf({ prune }: { prune?: boolean }): Prune {
+export function pruneOf({ prune, only }: { prune?: boolean; only?: string[] }): Prune {
+  if (only !== undefined) return 'false'
   if (prune === undefined) return 'without_data'
   return prune ? 'true' : 'false'
 }
 
-/** The changes of the files, and drafts that are still to be released. */
-export async function makePlan(
-  context: Context,
-  { environment, prune }: { environment: string; prune: Prune },
-): Promise<Planned> {
+/** Where it is released, what becomes of the rest, and which queries alone are meant. */
+export type Chosen = { environment: string; prune: Prune; only?: string[] | undefined }
+
+/** The files as they are sent; with `only`, nothing but these queries. */
+export async function definitionOf(context: Context, only: string[] | undefined): Promise<Definition> {
   const { definition } = await readDefinition(context)
+  if (only === undefined) return definition
+  const queries = definition.queries ?? []
+  const missing = only.find((name) => !queries.some((query) => query.name === name))
+  if (missing !== undefined) {
+    throw new CommandFailure('usage', `There is no queries/${missing}.sql.`, {
+      hint: `There are: ${queries.map(({ name }) => name).join(', ')}.`,
+    })
+  }
+  return { definition: definition.definition, queries: queries.filter(({ name }) => only.includes(name)) }
+}
+
+/** The changes of the files, and drafts that are still to be released. */
+export async function makePlan(context: Context, { environment, prune, only }: Chosen): Promise<Planned> {
+  const definition = await definitionOf(context, only)
   const files = await readFiles(context.folder)
   const [manage, projectId] = [await context.manage(), await context.projectId()]
   const progress = context.progress()
@@ -84,7 +107,7 @@ export async function makePlan(
     const changed = new Set(plan.plan.filter(({ action }) => action !== 'unchanged').map(({ name }) => name))
     const saved = plan.plan.filter(({ kind, action }) => kind === 'query' && action !== 'create')
     const names = saved.map(({ name }) => name)
-    const pending = await findPending(context, { environment, files, names, changed })
+    const pending = await findPending(context, { environment, files, names, changed, only })
     const comparisons = await compareModels(context, plan, definition.models ?? [])
     return { environment, plan: inFiles(plan, files), pending, comparisons }
   } finally {
@@ -122,16 +145,22 @@ function inFiles(plan: Plan, files: ProjectFiles): Plan {
   return { ...plan, plan: entries }
 }
 
-type Looking = { environment: string; files: ProjectFiles; names: string[]; changed: ReadonlySet<string> }
+type Looking = Pick<Chosen, 'environment' | 'only'> & {
+  files: ProjectFiles
+  names: string[]
+  changed: ReadonlySet<string>
+}
 
-async function findPending(context: Context, { environment, files, names, changed }: Looking): Promise<Pending> {
+async function findPending(context: Context, { environment, files, names, changed, only }: Looking): Promise<Pending> {
   const [manage, projectId] = [await context.manage(), await context.projectId()]
   const check = (queries: 'all' | Array<{ name: string }>): Promise<Release> =>
     manage.send<Release>('POST', `/v1/projects/${projectId}/releases`, { environment, queries, check: true })
   let broken: Pending['broken'] = []
   let release: Release | undefined
   try {
-    release = await check('all')
+    const wanted = only?.filter((name) => names.includes(name))
+    // Queries that the service does not know yet cannot be looked at.
+    if (wanted?.length !== 0) release = await check(wanted === undefined ? 'all' : wanted.map((name) => ({ name })))
   } catch (error) {
     broken = brokenQueries(error, files)
     const left = names.filter((name) => !broken.some((each) => each.name === name))

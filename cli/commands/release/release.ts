@@ -2,12 +2,13 @@ import { Command } from 'commander'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { does } from '../../context/command.ts'
-import { readDefinition, readFiles, type Context } from '../../context/context.ts'
+import { readFiles, type Context } from '../../context/context.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
 import { withQuery } from '../../service/manage.ts'
 import { printDoubts } from '../../context/follow-job.ts'
 import { awaitFirstLoads, type Loaded } from './first-loads.ts'
 import {
+  definitionOf,
   environmentOf,
   failureInFiles,
   isEmpty,
@@ -30,6 +31,7 @@ export type ReleaseOptions = {
   prune?: boolean
   shared?: boolean
   wait?: boolean
+  only?: string[]
   message?: string
   commit?: string
   stopOnDifferences?: boolean
@@ -45,6 +47,7 @@ export function releaseCommand(): Command {
     .option('-y, --yes', 'do not ask')
     .option('-m, --message <text>', 'why, for the history')
     .option('--commit <revision>', 'the revision of the files; of a git checkout it is known')
+    .option('--only <queries...>', 'only these queries, and nothing else of the files')
     .option('--force', 'although something breaks callers, or takes questions of other queries')
     .option('--shared', 'also where it changes tables that other environments read')
     .option('--no-wait', 'do not wait for the first load of new tables')
@@ -63,7 +66,7 @@ async function release(context: Context, options: ReleaseOptions): Promise<void>
   trialOf(options)
   const environment = environmentOf(context, options)
   const prune = pruneOf(options)
-  const planned = await makePlan(context, { environment, prune })
+  const planned = await makePlan(context, { environment, prune, only: options.only })
   if (!context.json) {
     showPlan(context, planned)
     context.print('')
@@ -110,7 +113,7 @@ export async function apply(
   context: Context,
   { environment, prune, options }: { environment: string; prune: ReturnType<typeof pruneOf>; options: ReleaseOptions },
 ): Promise<Done> {
-  const { definition } = await readDefinition(context)
+  const definition = await definitionOf(context, options.only)
   const [manage, projectId] = [await context.manage(), await context.projectId()]
   const progress = context.progress()
   try {
@@ -128,6 +131,10 @@ export async function apply(
   }
 }
 
+function drafts({ only }: ReleaseOptions): 'all' | Array<{ name: string }> {
+  return only === undefined ? 'all' : only.map((name) => ({ name }))
+}
+
 async function releaseDrafts(context: Context, environment: string, options: ReleaseOptions): Promise<Release> {
   await tryRecordedCalls(context, environment, options)
   const [manage, projectId] = [await context.manage(), await context.projectId()]
@@ -137,7 +144,7 @@ async function releaseDrafts(context: Context, environment: string, options: Rel
     const commit = options.commit ?? (await gitRevision(context.folder))
     return await manage.send<Release>('POST', `/v1/projects/${projectId}/releases`, {
       environment,
-      queries: 'all',
+      queries: drafts(options),
       force: options.force === true,
       ...(options.message !== undefined && { message: options.message }),
       ...(commit !== undefined && { commit }),
@@ -153,7 +160,7 @@ async function tryRecordedCalls(context: Context, environment: string, options: 
   const [manage, projectId] = [await context.manage(), await context.projectId()]
   const checked = await manage.send<Release>('POST', `/v1/projects/${projectId}/releases`, {
     environment,
-    queries: 'all',
+    queries: drafts(options),
     check: true,
   })
   if (checked.replay === null) return

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { does } from '../../context/command.ts'
 import type { Context } from '../../context/context.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
-import { store } from '../../service/credentials.ts'
+import { forget, store } from '../../service/credentials.ts'
 import { openManage } from '../../service/manage.ts'
 import { askSecret } from '../../terminal/ask.ts'
 
@@ -28,4 +28,20 @@ async function login(context: Context): Promise<void> {
   const file = await store(environment, url, { token })
   if (context.json) context.printJson({ url, file })
   else context.print(`${context.style.good('✓')} ${url} takes it; kept in ${file}.`)
+}
+
+export function logoutCommand(): Command {
+  const command = new Command('logout')
+    .summary('forget the credentials of a service')
+    .description(
+      'Takes the management token and the API key of this address out of ~/.config/sluice/credentials.yaml. They stay good: `sluice keys revoke` and Settings, Tokens end them.',
+    )
+  return does(command, logout)
+}
+
+async function logout(context: Context): Promise<void> {
+  const { environment, url } = context
+  const wasKept = await forget(environment, url)
+  if (context.json) return context.printJson({ url, forgotten: wasKept })
+  context.print(wasKept ? `${context.style.good('✓')} Nothing is kept for ${url} now.` : `Nothing was kept for ${url}.`)
 }

@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process'
+import { Command } from 'commander'
+import { does } from '../../context/command.ts'
+import type { Context } from '../../context/context.ts'
+
+type Options = { print?: boolean }
+
+export function openCommand(): Command {
+  const command = new Command('open')
+    .summary('open the project in the browser')
+    .description('Opens the app at this project. Without a screen, or with --print, it says the address.')
+    .argument('[query]', 'at a query')
+    .option('--print', 'only say the address')
+  return does<Options>(command, open)
+}
+
+async function open(context: Context, { print }: Options, [query]: string[]): Promise<void> {
+  const project = `/p/${encodeURIComponent(await context.projectId())}`
+  const path = query === undefined ? project : `${project}/build/queries/${encodeURIComponent(query)}`
+  const address = new URL(path, context.url).href
+  if (context.json) return context.printJson({ url: address })
+  context.print(address)
+  if (print === true || !context.isInteractive) return
+  const [program = '', ...args] = openers[process.platform] ?? ['xdg-open']
+  const child = spawn(program, [...args, address], { stdio: 'ignore', detached: true })
+  // Where there is no browser the address above is the answer.
+  child.once('error', () => undefined)
+  child.unref()
+}
+
+const openers: Partial<Record<NodeJS.Platform, string[]>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+}
