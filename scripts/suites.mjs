@@ -119,6 +119,7 @@ export const suites = [
   }),
   script('clients', 2, 'the wheel of the Python client, with pandas and Arrow', 'Python 3.11, PyPI'),
   script('package', 3, 'packed, installed into an empty folder, started (--node /usr/bin/node)', 'npm'),
+  script('cli-package', 1, 'the command line by itself, installed and as one file', 'npm'),
   script('supply', 0.5, 'what is installed, a bill of materials, advisories', 'npm'),
   script('fuzz', 20, 'what the OpenAPI document allows and what not, to every operation', 'Python 3.11, PyPI'),
   {

@@ -80,10 +80,10 @@ type Schema = { type?: unknown }
 
 /** Words as the types of the slots want them; a list is given by repeating its name. */
 function parametersOf(pairs: string[], slots: Record<string, Schema>): Record<string, unknown> {
-  const given = Object.groupBy(valuesOf(pairs), ([name]) => name)
+  const given = new Map<string, string[]>()
+  for (const [name, word] of valuesOf(pairs)) given.set(name, [...(given.get(name) ?? []), word])
   return Object.fromEntries(
-    Object.entries(given).map(([name, all = []]) => {
-      const words = all.map(([, word]) => word)
+    [...given].map(([name, words]) => {
       const { type, items } = (slots[name] ?? {}) as Schema & { items?: Schema }
       if (type === 'array') return [name, words.map((word) => typed(word, items?.type))]
       return [name, typed(words.at(-1) ?? '', type)]
