@@ -6,7 +6,9 @@ import { fixedLimits } from './limits.ts'
 
 const field = z.string().min(1).max(1_000)
 const cursor = z.strictObject({
-  field: field.meta({ description: 'The column whose largest value goes into the next request.' }),
+  field: field.meta({
+    description: 'The key whose largest value goes into the next request, or a path to it (`meta.updated_at`).',
+  }),
   parameter: field.optional().meta({ description: 'A query parameter for it, instead of `{{last_value}}`.' }),
   initial_value: z
     .union([z.string().min(1).max(200), z.number()])
@@ -28,7 +30,8 @@ const loadFields = {
     .refine((keys) => new Set(keys).size === keys.length, 'names a column twice')
     .optional()
     .meta({
-      description: 'Columns whose values tell a row. `merge` needs it; `append` leaves out known rows.',
+      description:
+        'Keys, or paths such as `supplier.id`, whose values tell a row. `merge` needs it; `append` leaves out known rows.',
       uniqueItems: true,
     }),
   cursor: cursor.optional(),
@@ -226,12 +229,22 @@ export const tableChecks = z
   .max(100)
   .meta({ description: 'All of them; they run before a version serves.' })
 
+const sourceName = z.string().max(1_000).meta({
+  description:
+    'The key in the response, or a path to a value inside an object (`supplier.name`), which becomes a column of its own.',
+})
+const onLoad = z.enum(['drop', 'hash'], 'must be drop or hash').meta({
+  description:
+    'What a load does with the values before anything is stored: `drop` leaves them out, `hash` puts their HMAC in their place. A path may name every member of a list: `lines.*.email`.',
+})
+
 /** The author's decisions about a column; fields left out go by the data. */
 export const columnRule = z.strictObject({
-  source_name: z.string().max(1_000).meta({ description: 'The key in the response.' }),
+  source_name: sourceName,
   name: columnName.optional(),
   type: columnType.optional(),
   hidden: z.boolean('must be true or false').optional(),
+  on_load: onLoad.optional(),
   description: z.string().trim().max(1_000).optional(),
 })
 
@@ -240,10 +253,11 @@ export const tableSchema = z
     columns: z.array(
       z.object({
         name: z.string(),
-        source_name: z.string().meta({ description: 'The key in the response.' }),
+        source_name: sourceName,
         type: z.string().nullable().meta({ description: 'Null while no value told it.' }),
         declared: z.boolean().meta({ description: 'Whether the author set the type.' }),
         hidden: z.boolean(),
+        on_load: onLoad.nullable(),
         description: z.string().nullable(),
         live_name: z.string().nullable(),
         live_type: z.string().nullable().meta({ description: 'As the data that serves has it.' }),
@@ -259,10 +273,11 @@ export const changeTableSchema = z.strictObject({
   columns: z
     .array(
       z.strictObject({
-        source_name: z.string().max(1_000),
+        source_name: sourceName,
         name: columnName.nullable().optional(),
         type: columnType.nullable().optional(),
         hidden: z.boolean().optional(),
+        on_load: onLoad.nullable().optional(),
         description: z.string().trim().max(1_000).nullable().optional(),
       }),
     )

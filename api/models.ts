@@ -31,6 +31,15 @@ export const modelContent = {
 }
 
 export const newModel = z.strictObject({ name: slug.meta({ description: 'What SQL reads.' }), ...modelContent })
+/** A list inside rows as a table of its own. */
+export const listModel = z.strictObject({
+  table: slug,
+  column: z.string().min(1).max(1_000).meta({ description: 'The list, or a path to it: `lines`, `cart.lines`.' }),
+  key: z.array(z.string().min(1).max(200)).min(1).max(20).optional().meta({
+    description: 'Columns of the table that tell its rows; its primary key, or `id`, if left out.',
+  }),
+  name: slug.optional().meta({ description: 'Of the new table; `<table>_<column>` if left out.' }),
+})
 export const changeModel = z.strictObject(modelContent)
 
 export const model = z

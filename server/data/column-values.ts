@@ -1,3 +1,4 @@
+import { columnNameOf } from '../../api/column-names.ts'
 import type { Database } from '../store/index.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
 
@@ -6,7 +7,7 @@ export const valuesPerColumn = 1_000
 
 /**
  * The distinct values of columns as the last refresh of each table found them, the most frequent first. Columns are
- * named `table.column`; one that has no values is not in the answer.
+ * named `table.column`, or by the path of what is inside an object; one that has no values is not in the answer.
  */
 export async function readColumnValues(
   { store, datasources }: { store: Pick<Database, 'db'>; datasources: DatasourceDirectory },
@@ -26,15 +27,18 @@ export async function readColumnValues(
     .where(
       'columnName',
       'in',
-      places.map(([, column = '']) => column),
+      places.flatMap(([, column = '']) => [column, columnNameOf(column)]),
     )
     .orderBy('occurrences', 'desc')
     .orderBy('value')
     .execute()
-  const values: Record<string, string[]> = {}
-  for (const { datasourceId: id, columnName: column, value } of rows) {
-    const place = `${sources.get(id)?.tableName}.${column}`
-    if (wanted.has(place)) (values[place] ??= []).push(value)
-  }
-  return values
+  const byColumn = Map.groupBy(
+    rows,
+    ({ datasourceId: id, columnName }) => `${sources.get(id)?.tableName}.${columnName}`,
+  )
+  const found = places.flatMap(([table = '', column = '']) => {
+    const values = byColumn.get(`${table}.${column}`) ?? byColumn.get(`${table}.${columnNameOf(column)}`)
+    return values === undefined ? [] : [[`${table}.${column}`, values.map(({ value }) => value)] as const]
+  })
+  return Object.fromEntries(found)
 }

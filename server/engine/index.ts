@@ -36,6 +36,7 @@ export type {
   PlanStep,
   Profile,
   ReadFormat,
+  Reshape,
   RowsLook,
   RowsPageCall,
   SlotComparison,

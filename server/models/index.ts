@@ -1,5 +1,6 @@
 export { openTableModels } from './table-models.ts'
 export { readModelStatements } from './records.ts'
 export { changeModel, createModel, deleteModel, findModel, listModels, type Model } from './models.ts'
+export { createListModel } from './list-model.ts'
 export { compareModel } from './compare.ts'
 export { rebuildModel, runRebuild } from './rebuild.ts'

@@ -36,7 +36,7 @@ export type ModelContent = {
 }
 
 type Named = { projectId: string; name: string }
-type ModelApp = SourceApp & StatementParts & { jobs: Jobs }
+export type ModelApp = SourceApp & StatementParts & { jobs: Jobs }
 
 export async function createModel(app: ModelApp, caller: Caller, input: Named & ModelContent): Promise<Model> {
   const { projectId, name } = input

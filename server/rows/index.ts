@@ -1,7 +1,7 @@
 export { charsetOf, parseContentType } from './text/content.ts'
 export { jsonBytes } from './cut-value.ts'
 export { doubleDigits } from './json/json-numbers.ts'
-export { parseExact, parseExtractor, parsePath, valueAt, type JsonPath } from './json/json-path.ts'
+export { endOfText, parseExact, parseExtractor, parsePath, valueAt, type JsonPath } from './json/json-path.ts'
 export { eachRow, pick } from './json/parsed-members.ts'
 export { texts } from './json/json-texts.ts'
 export { normalise, type CsvFile, type Normalised } from './normalise.ts'

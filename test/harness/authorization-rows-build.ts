@@ -54,6 +54,10 @@ export const data: Record<string, Row> = {
   }),
   'GET /v1/projects/:project_id/models': viewer(),
   'POST /v1/projects/:project_id/models': editor({ status: 201, body: ({ unique }) => ({ name: unique, sql }) }),
+  'POST /v1/projects/:project_id/models/from-list': editor({
+    status: 201,
+    body: ({ unique }) => ({ table: 'lists', column: 'members', name: unique }),
+  }),
   'GET /v1/projects/:project_id/models/:model_name': viewer({ fresh: { model_name: 'model' } }),
   'PUT /v1/projects/:project_id/models/:model_name': editor({ fresh: { model_name: 'model' }, body: { sql } }),
   'DELETE /v1/projects/:project_id/models/:model_name': editor({ status: 204, fresh: { model_name: 'model' } }),

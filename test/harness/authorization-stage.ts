@@ -87,6 +87,7 @@ export async function openAuthorizationStage(t: TestApp, source: Source): Promis
   const foreign = await openQueryProject(t)
   await own.deploy(inRegion)
   source.answer([{ id: 1, name: 'one' }])
+  await loadLists(t, own.projectId)
   const people = {
     viewer: await t.member(own.projectId, 'viewer'),
     editor: await t.member(own.projectId, 'editor'),
@@ -129,6 +130,14 @@ export async function openAuthorizationStage(t: TestApp, source: Source): Promis
       return { authorization: `Bearer ${tokens[caller as keyof typeof tokens]}` }
     },
   }
+}
+
+/** A table whose rows hold lists. */
+async function loadLists(t: TestApp, projectId: string): Promise<void> {
+  const path = `/v1/projects/${projectId}/datasources`
+  const { body } = await expectStatus(201, t.operator.post(path, { name: 'Lists', kind: 'file', table_name: 'lists' }))
+  const rows = [{ id: 1, members: ['a', 'b'] }]
+  await expectStatus(201, t.operator.post(`${path}/${body.id}/files?filename=rows.json`, rows))
 }
 
 async function makeToken(person: Person, role: string): Promise<string> {

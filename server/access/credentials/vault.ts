@@ -6,6 +6,8 @@ export type Vault = {
   open(sealed: Buffer): unknown
   /** One for something else, under a key of its own: what one has sealed, the other does not open. */
   forPurpose(purpose: string): Vault
+  /** A key for hashes, in hex: the same for the same purpose until the secret key is rotated. */
+  hashKey(purpose: string): string
 }
 
 /** First byte of everything sealed, so that another way of sealing can follow. */
@@ -18,6 +20,7 @@ export function openVault(secretKey: string, purpose = 'vault'): Vault {
   const key = Buffer.from(hkdfSync('sha256', secretKey, '', `sluice ${purpose}`, 32))
   return {
     forPurpose: (other) => openVault(secretKey, other),
+    hashKey: (of) => Buffer.from(hkdfSync('sha256', secretKey, '', `sluice hash ${of}`, 32)).toString('hex'),
     seal(secrets) {
       const nonce = randomBytes(nonceBytes)
       const cipher = createCipheriv('aes-256-gcm', key, nonce)

@@ -105,8 +105,8 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
   await refuseFullProject(app.store.db, app.config.limits, input.projectId)
   let checkpoint: LoadCheckpoint | undefined
   try {
-    const { datasourceId, from, full = false } = input
-    const plan = await planLoad(app, { datasourceId, from, full, requestPath: paths.request })
+    const { full = false } = input
+    const plan = await planLoad(app, { ...input, full, requestPath: paths.request })
     checkpoint = await checkpointOf(app, input, plan)
     const stored = await load(app, input, { plan, checkpoint, paths })
     input.turn.signal.throwIfAborted()
@@ -156,7 +156,8 @@ async function load(
   const left = () => ({ signal, timeoutMs: Math.max(1, Math.round(deadlineMs - performance.now())) })
   const { from } = input
   const { rules, live, base } = plan
-  const contract = tableContractOf(rules, live, base !== null)
+  const hashKey = app.vault.hashKey(projectId)
+  const contract = tableContractOf({ rules, load: plan.load }, { live, joins: base !== null, hashKey })
   const convert = (
     source: ConvertCall['source'],
     { call = left(), look = cursorLook(plan) } = {},

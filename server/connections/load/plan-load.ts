@@ -1,4 +1,7 @@
-import { writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import { isDeepStrictEqual } from 'node:util'
+import type { Vault } from '../../access/index.ts'
 import { liveDataVersion, type FetchedVersion, type LiveData, type PartedVersion } from '../../data/index.ts'
 import { type Files } from '../../files/index.ts'
 import { widerType } from '../../rows/index.ts'
@@ -6,7 +9,7 @@ import type { CursorValue, Database, LoadRule, Validators } from '../../store/in
 import { startOf } from '../request/last-value.ts'
 import type { RowOrigin } from './row-origin.ts'
 import { maskConfiguration } from '../secrets/mask.ts'
-import { noRules, readRules, type TableRules } from '../sources/table-rules.ts'
+import { noRules, readRules, reshapeOf, type TableRules } from '../sources/table-rules.ts'
 
 /** The plan of a load, decided before anything is fetched. */
 export type LoadPlan = {
@@ -24,17 +27,25 @@ export type LoadPlan = {
   expectedRows: number | undefined
 }
 
-type Input = { datasourceId: string; from: RowOrigin; full: boolean; requestPath: string }
+type Input = { projectId: string; datasourceId: string; from: RowOrigin; full: boolean; requestPath: string }
+type App = { store: Database; files: Files; vault: Vault }
 
-export async function planLoad({ store, files }: { store: Database; files: Files }, input: Input): Promise<LoadPlan> {
+export async function planLoad({ store, files, vault }: App, input: Input): Promise<LoadPlan> {
   const { from } = input
-  await writeFile(input.requestPath, `${JSON.stringify(described(from), null, 2)}\n`)
-  const request = await files.keep(input.requestPath, 'json')
   const known = await readRules(store.db, input.datasourceId)
   const { rules, tableName, load } = known ?? { rules: noRules, tableName: '', load: { mode: 'replace' as const } }
+  const reshape = reshapeOf(rules, load)
+  const keyDigest = createHash('sha256').update(vault.hashKey(input.projectId)).digest('base64url').slice(0, 8)
+  // Rows that were stored as they came do not go with such that are reshaped, nor those of another key.
+  const stored =
+    reshape === null ? {} : { columns: { ...reshape, ...(reshape.hashed.length > 0 && { hash_key: keyDigest }) } }
+  await writeFile(input.requestPath, `${JSON.stringify({ ...described(from), ...stored }, null, 2)}\n`)
+  const request = await files.keep(input.requestPath, 'json')
   const live = await liveDataVersion(store, input.datasourceId)
   // A file joins whatever is there; an answer joins what the same request brought.
-  const isSame = live !== null && !input.full && (from.kind === 'file' || live.requestHash === request.hash)
+  const isSameForm = from.kind !== 'file' || (live !== null && (await isReshapedSo(files, live, stored)))
+  const isSame =
+    live !== null && !input.full && isSameForm && (from.kind === 'file' || live.requestHash === request.hash)
   const base = isSame && (await canJoin(files, { live, load, rules })) ? joinable(live) : null
   // Columns that were left out or are renamed from now on come only with an answer.
   const isKept = isSame && !live.truncated && isAsDeclared(rules, live) && (load.mode === 'replace' || base !== null)
@@ -53,7 +64,7 @@ export async function planLoad({ store, files }: { store: Database; files: Files
   }
 }
 
-function described(from: RowOrigin): unknown {
+function described(from: RowOrigin): object {
   if (from.kind === 'request') return maskConfiguration(from.configuration)
   if (from.kind === 'built') return from.statement
   const { filename = null, contentType = null, extractor = null, sizeBytes, digest } = from
@@ -67,6 +78,18 @@ async function requestOf(files: Files, { requestHash }: LiveData): Promise<LoadP
   return sizeBytes === undefined ? null : { hash: requestHash, sizeBytes }
 }
 
+/** Each file is a request of its own, so that what it says of the columns is compared by itself. */
+async function isReshapedSo(files: Files, { requestHash }: LiveData, stored: { columns?: object }): Promise<boolean> {
+  if (requestHash === null) return stored.columns === undefined
+  const lease = await files.lease({ hash: requestHash, format: 'json' })
+  try {
+    const { columns } = JSON.parse(await readFile(lease.path, 'utf8')) as { columns?: object }
+    return isDeepStrictEqual(columns, stored.columns)
+  } finally {
+    lease.release()
+  }
+}
+
 function joinable(live: LiveData): LoadPlan['base'] {
   return live.parted === null ? null : { ...live, parted: live.parted }
 }
@@ -78,8 +101,9 @@ async function canJoin(files: Files, { live, load, rules }: Joining): Promise<bo
   const { parted } = live
   if (load.mode === 'replace' || parted === null || !isSameLoad(parted.load, load)) return false
   const byKey = new Map(live.columns.map((column) => [column.sourceKey ?? column.name, column]))
-  const fits = rules.columns.every(({ sourceKey, type }) => {
+  const fits = rules.columns.every(({ sourceKey, type, onLoad }) => {
     const now = byKey.get(sourceKey)
+    if (onLoad === 'drop' && now !== undefined) return false
     return type === undefined || now === undefined || now.untyped === true || widerType(now.type, type) === type
   })
   if (!fits) return false

@@ -32,6 +32,7 @@ import { startOf } from '../request/last-value.ts'
 import { exampleRow, fillVariables, holdsLastValue } from '../request/variables.ts'
 import { storeConfiguration } from './stored-configuration.ts'
 import { maskConfiguration, restoreConfiguration } from '../secrets/mask.ts'
+import { refuseRules } from './table-rules.ts'
 import { firstFree, refuseReserved, tableNameFor } from './table-name.ts'
 import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
@@ -169,13 +170,14 @@ export async function changeDatasource(
   input: DatasourceChanges & { projectId: string; datasourceId: string },
 ): Promise<{ load: LoadRule }> {
   const before = await selectRequests(transaction)
-    .select(['kind', 'forEach', 'schedule', 'scheduleTimeZone', 'load'])
+    .select(['kind', 'forEach', 'schedule', 'scheduleTimeZone', 'load', 'columnRules'])
     .where('datasources.projectId', '=', input.projectId)
     .where('datasources.id', '=', input.datasourceId)
     .forUpdate('datasources')
     .executeTakeFirst()
   if (before === undefined) throw noDatasource(input.datasourceId)
   if (before.kind !== 'http_api') refuseRequest(input, before.kind)
+  if (input.load !== undefined) refuseRules(before.columnRules, { kind: before.kind, load: input.load })
   const within = { ...app, store: { db: transaction } }
   const known = openRequest(app.vault, before)
   const stored = known.configuration

@@ -68,6 +68,7 @@ export function ruleChanges(before: ColumnRule[], after: ColumnRule[]): ColumnCh
     type: rule.type ?? null,
     description: rule.description ?? null,
     hidden: rule.hidden === true,
+    onLoad: rule.onLoad ?? null,
   }))
 }
 

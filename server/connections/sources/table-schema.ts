@@ -1,10 +1,11 @@
+import { columnNameOf } from '../../../api/column-names.ts'
 import type { Value } from '../../../api/wire-codec.ts'
 import type { tableSchema } from '../../../api/datasources.ts'
 import { requireRole, type Caller } from '../../access/index.ts'
 import { dataChanged, liveDataVersion, type Catalogs, type LiveData, type QueryGate } from '../../data/index.ts'
 import { Failure } from '../../failure.ts'
 import type { ColumnRule, Database } from '../../store/index.ts'
-import { readRules, type TableRules } from './table-rules.ts'
+import { readRules, refuseRules, type TableRules } from './table-rules.ts'
 import { recordSourceAct } from './source-acts.ts'
 
 /** A table as its author sees it: what its columns are, and what data must be to serve. */
@@ -25,6 +26,7 @@ export type ColumnChange = {
   name?: string | null | undefined
   type?: string | null | undefined
   hidden?: boolean | undefined
+  onLoad?: 'drop' | 'hash' | null | undefined
   description?: string | null | undefined
 }
 
@@ -44,7 +46,7 @@ export async function changeSchema(
 ): Promise<TableSchema> {
   await requireRole(app, caller, input.projectId, 'editor')
   const { projectId, datasourceId } = input
-  const { rules, tableName } = await rulesOf(app, input)
+  const { rules, tableName, load, kind } = await rulesOf(app, input)
   const live = await liveDataVersion(app.store, datasourceId)
   const columns = merged(rules.columns, input.columns ?? [])
   const next: TableRules = {
@@ -53,6 +55,7 @@ export async function changeSchema(
     onBreaking: input.onBreaking ?? rules.onBreaking,
     checks: input.checks ?? rules.checks,
   }
+  refuseRules(columns, { kind, load })
   const schema = schemaOf(next, live)
   refuseClashes(schema)
   if (next.onBreaking === 'hold') await refuseHiding(app, { projectId, tableName, live, columns })
@@ -82,25 +85,27 @@ export async function changeSchema(
 async function rulesOf(app: { store: Database }, { projectId, datasourceId }: OfDatasource) {
   const found = await app.store.db
     .selectFrom('datasources')
-    .select('id')
+    .select('kind')
     .where('projectId', '=', projectId)
     .where('id', '=', datasourceId)
     .executeTakeFirst()
   const rules = found === undefined ? null : await readRules(app.store.db, datasourceId)
-  if (rules === null) throw new Failure('not_found', { message: `The project has no datasource ${datasourceId}.` })
-  return rules
+  if (found === undefined || rules === null)
+    throw new Failure('not_found', { message: `The project has no datasource ${datasourceId}.` })
+  return { ...rules, kind: found.kind }
 }
 
 function merged(rules: ColumnRule[], changes: ColumnChange[]): ColumnRule[] {
   const byKey = new Map(rules.map((rule) => [rule.sourceKey, rule]))
   for (const change of changes) {
     const { sourceName: sourceKey } = change
-    const { name, type, description, hidden } = byKey.get(sourceKey) ?? { sourceKey }
+    const { name, type, description, hidden, onLoad } = byKey.get(sourceKey) ?? { sourceKey }
     const kept = {
       name: change.name === undefined ? name : (change.name ?? undefined),
       type: change.type === undefined ? type : (change.type ?? undefined),
       description: change.description === undefined ? description : (change.description ?? undefined),
       hidden: (change.hidden ?? hidden) === true ? (true as const) : undefined,
+      onLoad: change.onLoad === undefined ? onLoad : (change.onLoad ?? undefined),
     }
     const rule = Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined))
     if (Object.keys(rule).length === 0) byKey.delete(sourceKey)
@@ -127,11 +132,12 @@ function describe(
   live: { name: string; type: string | null } | null,
 ): SchemaColumn {
   return {
-    name: rule?.name ?? live?.name ?? sourceName,
+    name: rule?.name ?? live?.name ?? columnNameOf(sourceName),
     sourceName,
     type: rule?.type ?? live?.type ?? null,
     declared: rule?.type !== undefined,
     hidden: rule?.hidden === true,
+    onLoad: rule?.onLoad ?? null,
     description: rule?.description ?? null,
     liveName: live?.name ?? null,
     liveType: live?.type ?? null,

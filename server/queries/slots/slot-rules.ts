@@ -1,3 +1,4 @@
+import { columnNameOf } from '../../../api/column-names.ts'
 import type { SlotSchema, SlotsSchema } from '../../../api/slots.ts'
 import type { CatalogTable, Inspection } from '../../engine/index.ts'
 import type { FailureDetail } from '../../failure.ts'
@@ -63,7 +64,8 @@ function areCrossed(minimum: unknown, maximum: unknown): boolean {
 function isColumn(source: string, tables: CatalogTable[]): boolean {
   const dot = source.indexOf('.')
   const table = tables.find((each) => each.name === source.slice(0, dot))
-  return table?.columns.some((column) => column.name === source.slice(dot + 1)) ?? false
+  const wanted = source.slice(dot + 1)
+  return table?.columns.some(({ name }) => name === wanted || name === columnNameOf(wanted)) ?? false
 }
 
 /** A schema to start from: a slot for each `$name`, optional where the SQL itself asks whether it is there. */

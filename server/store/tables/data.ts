@@ -148,7 +148,14 @@ export type Deletions = { hash: string; sizeBytes: number; rows: number; inPlace
 export type Validators = { requestHash: string; etag?: string; lastModified?: string }
 
 /** The author's decision about one column, found by its key in the answer. */
-export type ColumnRule = { sourceKey: string; name?: string; type?: string; hidden?: true; description?: string }
+export type ColumnRule = {
+  sourceKey: string
+  name?: string
+  type?: string
+  hidden?: true
+  onLoad?: 'drop' | 'hash'
+  description?: string
+}
 
 /** A condition on data before it serves. */
 export type DataCheck =

@@ -101,6 +101,9 @@ export function namesOf(keys: string[], given: Map<string, string>): Map<string,
 export function typeAfter(shape: Shape, before: string | null): Typed {
   const seen = shape.kinds & ~kinds.null
   if (seen === 0) return leaf(before ?? 'VARCHAR')
+  // Lists without members say nothing about these.
+  const isEmptyList = seen === kinds.array && (shape.items === null || isUnseen(shape.items))
+  if (isEmptyList && before?.endsWith('[]') === true) return leaf(before)
   const found = typeOf(shape)
   const isScalar = (seen & (kinds.object | kinds.array)) === 0
   if (found.type !== 'JSON' || !isScalar || before === null || before === 'JSON') return found

@@ -14,8 +14,9 @@ import { withFiles } from '../instance/file-database.ts'
 import { readableBody } from './readable-body.ts'
 import { throwIfCancelled, type Cancellable } from '../instance/instances.ts'
 import { createRewriter, needsRewrite } from './json-rewrite.ts'
-import { eachLine } from './lines.ts'
+import { editLines, eachLine } from './lines.ts'
 import { lookAtRows } from './look.ts'
+import { createReshaper, reshapedCsv } from './reshape.ts'
 import type {
   AnswerBody,
   Contract,
@@ -49,9 +50,11 @@ export async function convert(settings: ExecutorSettings, call: Cancellable, inp
     rows: `${parquetPath}.rows`,
     temporary: `${parquetPath}.partial`,
     rewritten: `${parquetPath}.rewritten`,
+    reshaped: `${parquetPath}.reshaped`,
   }
   try {
-    const file = await rowsOf(settings, call, input.source, paths.rows)
+    const came = await rowsOf(settings, call, input.source, paths.rows)
+    const file = await reshapedRows(came, call, { contract, path: paths.reshaped })
     const source =
       input.source.kind === 'table'
         ? tableSource(input.source)
@@ -163,13 +166,28 @@ async function rowsOf(
   return { path: found.isAsItCame === true ? source.path : path, ...found }
 }
 
+/** Rows of JSON as they are to be stored; those of CSV are reshaped where they are read. */
+async function reshapedRows(
+  file: RowFile,
+  call: Cancellable,
+  { contract, path }: { contract: Contract | null; path: string },
+): Promise<RowFile> {
+  if (contract?.reshape === undefined || file.csv !== undefined) return file
+  const edit = createReshaper(contract.reshape)
+  await editLines({ from: file.path, to: path }, call, (line) => edit(line.toString()))
+  return { ...file, path, learned: null }
+}
+
 async function sourceOf(
   file: RowFile,
   call: Cancellable,
   { rewritten, contract }: { rewritten: string; contract: Contract | null },
 ): Promise<CopySource> {
   const { path, rowCount, csv, columns } = file
-  if (csv !== undefined && columns !== null) return csvSource({ path, rowCount: rowCount ?? 0, csv, columns }, contract)
+  if (csv !== undefined && columns !== null) {
+    const source = csvSource({ path, rowCount: rowCount ?? 0, csv, columns }, contract)
+    return contract?.reshape === undefined ? source : reshapedCsv(source, contract.reshape)
+  }
   return jsonSource({ ...file, rewritten }, call, contract)
 }
 
@@ -215,7 +233,10 @@ async function jsonSource(
   if (shape.fields.size > maxTopLevelKeys) throw tooWide(shape.fields.size)
   const { typed, columns } = columnsOf(shape, contract)
   const rewrite = needsRewrite(typed)
-  if (rewrite) await rewriteFile(file, call, typed)
+  if (rewrite) {
+    const rewriter = createRewriter()
+    await editLines({ from: file.path, to: file.rewritten }, call, (line) => rewriter(line, typed))
+  }
   const path = rewrite ? file.rewritten : file.path
   const objectBytes = Math.max(objectBytesMin, maxBytes * 2)
   const json = (index: number): string => `to_json(c${index})`
@@ -287,33 +308,5 @@ function columnsOf(shape: Shape, contract: Contract | null): { typed: Typed; col
 function keptColumns(contract: Contract | null): ConvertedColumn[] {
   return (contract?.columns ?? []).map(({ name, type, sourceKey }) => {
     return { name, type: type ?? 'VARCHAR', sourceKey, ...(type === null && { untyped: true }) }
-  })
-}
-
-async function rewriteFile(paths: { path: string; rewritten: string }, call: Cancellable, typed: Typed): Promise<void> {
-  const rewrite = createRewriter()
-  const file = await open(paths.rewritten, 'w')
-  const stream = file.createWriteStream({ highWaterMark: 1_048_576 })
-  try {
-    let failed: Error | null = null
-    stream.on('error', (error) => {
-      failed = error
-    })
-    await eachLine(paths.path, call, (line) => {
-      if (failed !== null) throw failed
-      stream.write(rewrite(line, typed))
-      return stream.write('\n') ? undefined : drained(stream)
-    })
-  } finally {
-    await new Promise<void>((resolve) => {
-      stream.end(resolve)
-    })
-  }
-}
-
-function drained(stream: { once(event: 'drain' | 'close', listener: () => void): unknown }): Promise<void> {
-  return new Promise((resolve) => {
-    stream.once('drain', resolve)
-    stream.once('close', resolve)
   })
 }

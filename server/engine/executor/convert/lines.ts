@@ -47,6 +47,38 @@ export async function eachLine(
   }
 }
 
+/** Writes each line anew. */
+export async function editLines(
+  paths: { from: string; to: string },
+  call: Cancellable,
+  edit: (line: Buffer) => Buffer | string,
+): Promise<void> {
+  const file = await open(paths.to, 'w')
+  const stream = file.createWriteStream({ highWaterMark: 1_048_576 })
+  try {
+    let failed: Error | null = null
+    stream.on('error', (error) => {
+      failed = error
+    })
+    await eachLine(paths.from, call, (line) => {
+      if (failed !== null) throw failed
+      stream.write(edit(line))
+      return stream.write('\n') ? undefined : drained(stream)
+    })
+  } finally {
+    await new Promise<void>((resolve) => {
+      stream.end(resolve)
+    })
+  }
+}
+
+function drained(stream: { once(event: 'drain' | 'close', listener: () => void): unknown }): Promise<void> {
+  return new Promise((resolve) => {
+    stream.once('drain', resolve)
+    stream.once('close', resolve)
+  })
+}
+
 function grown(buffer: Buffer): Buffer {
   if (buffer.length >= maxLineBytes) throw new Error(`Invalid Input Error: a line is longer than ${maxLineBytes} bytes`)
   const larger = Buffer.allocUnsafe(buffer.length * 2)

@@ -226,7 +226,13 @@ export type OnMismatch = 'widen' | 'hold' | 'null' | 'refuse'
 /** `type` is null while no value told it. A declared one is its author's, any other is what the table has now. */
 export type ContractColumn = { sourceKey: string; name: string; type: string | null; declared: boolean }
 /** `extends`: the rows join those that are there, so that a column is never narrower than it was. */
-export type Contract = { columns: ContractColumn[]; onMismatch: OnMismatch; extends?: boolean }
+export type Contract = { columns: ContractColumn[]; onMismatch: OnMismatch; extends?: boolean; reshape?: Reshape }
+
+/**
+ * How rows are changed before anything of them is stored: values at paths that become columns of their own, values that
+ * are left out, and values whose HMAC takes their place, under a key in hex.
+ */
+export type Reshape = { lifted: string[]; dropped: string[]; hashed: string[]; hashKey: string }
 
 /** `untyped`: no value was seen yet, so that the type says nothing. */
 export type ConvertedColumn = Column & { sourceKey: string; untyped?: true }

@@ -1,6 +1,6 @@
 import { job } from '../../../../api/jobs.ts'
 import { refreshRequest } from '../../../../api/datasources.ts'
-import { changeModel, compareModel, model, modelComparison, newModel } from '../../../../api/models.ts'
+import { changeModel, compareModel, listModel, model, modelComparison, newModel } from '../../../../api/models.ts'
 import type { App } from '../../../app.ts'
 import * as models from '../../../models/index.ts'
 import { untilGone } from '../../answer/gone.ts'
@@ -16,6 +16,15 @@ export function serveModels(http: Http, app: App): void {
   const { get, post, put, del } = operations(http, app, 'models')
   post(all, { config: authored, summary: 'Create a model', body: newModel, answer: made(model) }, models.createModel)
   get(all, { summary: 'The models, by name', query: pageOnly, answer: page(model) }, models.listModels)
+  post(
+    `${all}/from-list`,
+    {
+      summary: 'Make a table of the lists in a column, with the key of their rows',
+      body: listModel,
+      answer: made(model),
+    },
+    models.createListModel,
+  )
   get(path, { summary: 'One model', answer: one(model) }, (app, caller, input) =>
     models.findModel(app, caller, named(input)),
   )

@@ -13,10 +13,12 @@ import { buildKeys, useTableSchema } from '../shared/asked.ts'
 import type { ChangeTableSchema, Datasource, TableSchema } from '../shared/wire.ts'
 import { ChecksFields } from './checks-fields.tsx'
 import {
+  addedColumn,
   changesOf,
   draftOf,
   isAhead,
   mismatchChoices,
+  onLoadChoices,
   typeChoices,
   type ColumnDraft,
   type ContractDraft,
@@ -72,7 +74,7 @@ function ContractForm({ project, source, schema, onRefresh }: FormProps) {
         {!disabled && <LaterNotice schema={schema} onRefresh={onRefresh} />}
         <Card
           title="Columns"
-          about="What callers read. Hiding and describing holds at once; names and types hold from the next load on."
+          about="What callers read. Hiding and describing holds at once; names, types and On load hold from the next load on."
         >
           <ul className={classes.columns} aria-label="Columns of the table">
             {draft.columns.map((column) => (
@@ -91,6 +93,12 @@ function ContractForm({ project, source, schema, onRefresh }: FormProps) {
               />
             ))}
           </ul>
+          {!disabled && (
+            <AddColumn
+              taken={draft.columns.map(({ sourceName }) => sourceName)}
+              onAdd={(path) => change({ columns: [...draft.columns, addedColumn(path)] })}
+            />
+          )}
         </Card>
         <RulesCard draft={draft} disabled={disabled} onChange={change} />
         <Card title="Checks" about="They run before new data serves. Where one fails, the data waits and you are told.">
@@ -144,7 +152,7 @@ type ColumnProps = {
 }
 
 function ColumnFields({ column, stored, disabled, onChange }: ColumnProps) {
-  const { sourceName, name, type, hidden, description } = column
+  const { sourceName, name, type, hidden, onLoad, description } = column
   return (
     <li className={classes.column} data-hidden={hidden || undefined}>
       <div className={classes.origin}>
@@ -184,6 +192,15 @@ function ColumnFields({ column, stored, disabled, onChange }: ColumnProps) {
         disabled={disabled}
         onChange={(event) => onChange({ description: event.currentTarget.value })}
       />
+      <Select
+        label="On load"
+        aria-label={`On load of ${sourceName}`}
+        data={onLoadChoices}
+        value={onLoad}
+        disabled={disabled}
+        allowDeselect={false}
+        onChange={(value) => onChange({ onLoad: onLoadChoices.find((each) => each.value === value)?.value ?? '' })}
+      />
       <Switch
         label="Hidden"
         aria-label={`Hide ${sourceName}`}
@@ -192,6 +209,37 @@ function ColumnFields({ column, stored, disabled, onChange }: ColumnProps) {
         onChange={(event) => onChange({ hidden: event.currentTarget.checked })}
       />
     </li>
+  )
+}
+
+/** A value inside an object becomes a column of its own. */
+function AddColumn({ taken, onAdd }: { taken: string[]; onAdd: (path: string) => void }) {
+  const [path, setPath] = useState('')
+  const wanted = path.trim()
+  const add = (): void => {
+    onAdd(wanted)
+    setPath('')
+  }
+  const isReady = wanted !== '' && !taken.includes(wanted)
+  return (
+    <Group gap="sm" align="end" mt="sm">
+      <TextInput
+        label="Value inside an object"
+        placeholder="supplier.name"
+        value={path}
+        autoComplete="off"
+        spellCheck={false}
+        onChange={(event) => setPath(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter') return
+          event.preventDefault()
+          if (isReady) add()
+        }}
+      />
+      <Button variant="default" disabled={!isReady} onClick={add}>
+        Add column
+      </Button>
+    </Group>
   )
 }
 

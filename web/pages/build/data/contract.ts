@@ -1,3 +1,4 @@
+import { columnNameOf } from '../../../../api/column-names.ts'
 import { sayType } from '../../../text/words.ts'
 import type { ChangeTableSchema, Check, TableSchema } from '../shared/wire.ts'
 
@@ -10,6 +11,8 @@ export type ColumnDraft = {
   /** Empty: as the data has it. */
   type: string
   hidden: boolean
+  /** Empty: as it comes. */
+  onLoad: '' | 'drop' | 'hash'
   description: string
 }
 
@@ -27,6 +30,7 @@ export function draftOf(schema: TableSchema): ContractDraft {
       name: column.name,
       type: column.declared ? (column.type ?? '') : '',
       hidden: column.hidden,
+      onLoad: column.on_load ?? '',
       description: column.description ?? '',
     })),
     onMismatch: schema.on_mismatch,
@@ -44,11 +48,16 @@ export function changesOf(schema: TableSchema, draft: ContractDraft): ChangeTabl
     const known = before.columns.find(({ sourceName }) => sourceName === column.sourceName)
     const change: ColumnChange = {
       source_name: column.sourceName,
-      ...(column.name.trim() !== known?.name && { name: nameOf(column) }),
-      ...(column.type !== known?.type && { type: column.type === '' ? null : column.type }),
-      ...(column.hidden !== known?.hidden && { hidden: column.hidden }),
-      ...(column.description.trim() !== known?.description && { description: column.description.trim() || null }),
+      ...(column.name.trim() !== (known?.name ?? '') && { name: nameOf(column) }),
+      ...(column.type !== (known?.type ?? '') && { type: column.type === '' ? null : column.type }),
+      ...(column.hidden !== (known?.hidden ?? false) && { hidden: column.hidden }),
+      ...(column.onLoad !== (known?.onLoad ?? '') && { on_load: column.onLoad === '' ? null : column.onLoad }),
+      ...(column.description.trim() !== (known?.description ?? '') && {
+        description: column.description.trim() || null,
+      }),
     }
+    // A path that is added becomes a column by being named, even where nothing else is said of it.
+    if (known === undefined) return [{ ...change, name: nameOf(column) ?? columnNameOf(column.sourceName) }]
     return Object.keys(change).length > 1 ? [change] : []
   })
   const changes: ChangeTableSchema = {
@@ -66,8 +75,24 @@ function nameOf({ name, sourceName }: ColumnDraft): string | null {
   return plain === '' || plain === sourceName ? null : plain
 }
 
+/** A value inside an object, as a new column of the form. */
+export function addedColumn(path: string): ColumnDraft {
+  return { sourceName: path, name: columnNameOf(path), type: '', hidden: false, onLoad: '', description: '' }
+}
+
+export const onLoadChoices: Array<{ value: ColumnDraft['onLoad']; label: string }> = [
+  { value: '', label: 'Store' },
+  { value: 'hash', label: 'Hash' },
+  { value: 'drop', label: 'Drop' },
+]
+
 /** Whether the data that serves has not followed the contract yet: names and types hold from the next load on. */
-export function isAhead({ name, type, hidden, live_name: liveName, live_type: liveType }: SchemaColumn): boolean {
+export function isAhead(column: SchemaColumn): boolean {
+  const { name, type, hidden, on_load: onLoad, source_name: sourceName } = column
+  const { live_name: liveName, live_type: liveType } = column
+  if (onLoad === 'drop') return liveName !== null
+  // What is hashed inside a list is no column of its own.
+  if (liveName === null && sourceName.includes('*')) return false
   return (
     !hidden && (liveName === null || liveName !== name || (type !== null && liveType !== null && liveType !== type))
   )
