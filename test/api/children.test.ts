@@ -172,9 +172,31 @@ describe('a request for each row of another table', () => {
     expect((await refresh(plain.body.id)).error?.message).toContain('names no column')
   })
 
+  test('a table whose other table comes later is loaded once that one is', async () => {
+    const { body: source } = await expectStatus(201, childOf())
+    expect((await refresh(source.id)).status).toBe('failed')
+    await makeOrders()
+    const read = async () => (await t.operator.get(`${path()}/${source.id}`)).body
+    await expect.poll(async () => (await read()).status, { timeout: 20_000 }).toBe('ready')
+    expect(await read()).toMatchObject({ last_error: null })
+  })
+
+  test('another table without rows makes one without rows, with the columns of its keys', async () => {
+    orders = []
+    await makeOrders()
+    const { body: source } = await expectStatus(201, childOf())
+    expect(await refresh(source.id)).toMatchObject({ status: 'succeeded', error: null })
+    const { body } = await t.operator.get(`/v1/projects/${projectId}/data-objects`)
+    const rows = body.data.find(
+      ({ kind, datasource_id: of }: { kind: string; datasource_id: string }) =>
+        kind === 'response_data' && of === source.id,
+    )
+    expect(rows).toMatchObject({ row_count: 0, columns: [{ name: 'orders_id' }] })
+  })
+
   test('a load fails with words where the other table is not there, or lacks the column, or all are unknown', async () => {
     const { body: source } = await expectStatus(201, childOf())
-    expect((await refresh(source.id)).error?.message).toContain('has no data yet')
+    expect((await refresh(source.id)).error?.message).toContain('loaded for the first time once orders is')
     await makeOrders()
     await expectStatus(
       200,

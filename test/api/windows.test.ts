@@ -92,6 +92,25 @@ describe('a load in windows', () => {
     expect(await table.rows()).toHaveLength(20)
   })
 
+  test('whose start is moved back loads what lies before it, once, and goes on as before', async () => {
+    const [start, earlier] = [moved(today(), -20), moved(today(), -50)]
+    const table = await makeTable(t, projectId, datasource({ windows: { start, size: '15d' } }))
+    await table.refresh()
+    spans = []
+    const { load } = datasource({ windows: { start: earlier, size: '15d' } })
+    await expectStatus(200, t.operator.patch(table.path, { load }))
+    expect(await table.refresh()).toMatchObject({ status: 'succeeded' })
+    expect(spans.toSorted()).toEqual([
+      `${earlier}/${moved(earlier, 15)}`,
+      `${moved(earlier, 15)}/${start}`,
+      `${today()}/${moved(today(), 1)}`,
+    ])
+    expect((await table.rows()).map(({ id }) => id).toSorted()[0]).toBe(earlier)
+    spans = []
+    await table.refresh()
+    expect(spans).toEqual([`${today()}/${moved(today(), 1)}`])
+  })
+
   test('goes by months of the calendar', async () => {
     t.advance(Date.UTC(2029, 2, 15, 12) - t.app.now())
     const config = datasource({}).config

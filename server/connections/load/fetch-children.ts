@@ -54,10 +54,19 @@ export async function readParents(
   const catalog = await app.catalogs.get(projectId)
   const table = catalog.tables.find(({ name }) => name === forEach.table)
   if (table === undefined)
-    throw invalidField('for_each.table', `names ${forEach.table}, which has no data yet; fetch it first`)
+    throw invalidField(
+      'for_each.table',
+      `names ${forEach.table}, which has no data yet: this table is loaded for the first time once ${forEach.table} is`,
+    )
   const missing = columns.find((column) => !table.columns.some(({ name }) => name === column))
-  if (missing !== undefined)
+  if (missing !== undefined) {
+    // A table that came without rows may not have its columns yet.
+    const some = `SELECT 1 AS one FROM ${sqlName(forEach.table)}`
+    const asked = { sql: some, slots: [], maxRows: 1, maxBytes: 1_000 }
+    const { bytes } = await app.engine.read(projectId, catalog, { dialect: 'duckdb', format: 'ndjson', ...asked })
+    if (bytes.length === 0) return { rows: [], isCut: false, digest: 'none' }
     throw invalidField('for_each', `needs the column ${missing}, which ${forEach.table} does not have`)
+  }
   const names = columns.map(sqlName)
   const texts = names.map((name, index) => `CAST(${name} AS VARCHAR) AS t${index}`)
   const values = names.map((name, index) => `CAST(to_json(${name}) AS VARCHAR) AS j${index}`)
@@ -215,10 +224,14 @@ async function append(options: Options, { source }: FetchedRows, lead: RowsPageC
   return (await options.appendPage(call)).rowCount
 }
 
+/** Columns that the rows get from those of the other table, by their names. */
+export function keysOf(template: HttpConfiguration, { keys, table }: ForEach): Record<string, string> {
+  return keys ?? Object.fromEntries(rowColumnsIn(template).map((column) => [`${table}_${column}`, column]))
+}
+
 function leadOf(template: HttpConfiguration, { forEach }: Options, parent: Parent): RowsPageCall['lead'] {
   if (forEach === null) return undefined
-  const keys =
-    forEach.keys ?? Object.fromEntries(rowColumnsIn(template).map((column) => [`${forEach.table}_${column}`, column]))
+  const keys = keysOf(template, forEach)
   return Object.fromEntries(Object.entries(keys).map(([name, column]) => [name, parent[column]?.json ?? 'null']))
 }
 

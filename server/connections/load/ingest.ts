@@ -13,7 +13,7 @@ import {
   type QueryGate,
   type TableModels,
 } from '../../data/index.ts'
-import type { ConvertCall, Converted, QueryEngine, RowsLook, TableBuilder } from '../../engine/index.ts'
+import type { Contract, ConvertCall, Converted, QueryEngine, RowsLook, TableBuilder } from '../../engine/index.ts'
 import { type StoredFile, type Files } from '../../files/index.ts'
 import { Failure } from '../../failure.ts'
 import type { JobRecord, Jobs } from '../../jobs/index.ts'
@@ -27,7 +27,7 @@ import {
 } from '../../store/index.ts'
 import { ordinaryAhead, type ConvertAhead } from './ahead.ts'
 import { openCheckpoint, type Checkpoint } from './checkpoints.ts'
-import { fetchChildren, readParents, type ChildrenState, type Parents } from './fetch-children.ts'
+import { fetchChildren, keysOf, readParents, type ChildrenState, type Parents } from './fetch-children.ts'
 import { fetchLimits, type FetchedRows, type FetchOptions, type Loaded } from './download.ts'
 import { fetchRows, rowsOfFile, rowsOfTables } from './fetch-rows.ts'
 import { joinRows } from './join-rows.ts'
@@ -38,6 +38,7 @@ import { warningsOf } from './whole.ts'
 import { windowsOf } from './windows.ts'
 import type { RowOrigin } from './row-origin.ts'
 import type { RequestOrigin } from '../sources/shared-apis.ts'
+import { loadWaiting } from '../sources/schedules.ts'
 import { tableContractOf } from '../sources/table-rules.ts'
 import { refuseFullProject, refuseTooMuch } from './stored-bytes.ts'
 import type { Turn } from './load-turns.ts'
@@ -157,7 +158,8 @@ async function load(
   const { from } = input
   const { rules, live, base } = plan
   const hashKey = app.vault.hashKey(projectId)
-  const contract = tableContractOf({ rules, load: plan.load }, { live, joins: base !== null, hashKey })
+  const contract =
+    tableContractOf({ rules, load: plan.load }, { live, joins: base !== null, hashKey }) ?? keysAlone(from)
   const convert = (
     source: ConvertCall['source'],
     { call = left(), look = cursorLook(plan) } = {},
@@ -183,6 +185,14 @@ async function load(
       throw error instanceof Failure && error.code === 'query_timeout' ? tooSlow(error) : error
     }))
   return await joinAndJudge(app, input, { plan, paths, fetched, converted, limits: left() })
+}
+
+/** Requests for the rows of a table that has none bring only the columns that these would fill. */
+function keysAlone(from: RowOrigin): Contract | null {
+  if (from.kind !== 'request' || from.forEach === undefined) return null
+  const names = Object.keys(keysOf(from.configuration, from.forEach))
+  const columns = names.map((name) => ({ sourceKey: name, name, type: null, declared: false }))
+  return { columns, onMismatch: 'widen' }
 }
 
 type Came = {
@@ -295,7 +305,10 @@ async function record(
     'rows' in stored
       ? await recordVersion(app, transaction, caller, { input, stored, at })
       : await recordUnchanged(transaction, caller, { input, plan, stored, at })
-  if ('rows' in stored && !isHeld) await app.models.sourceChanged(transaction, { projectId, datasourceId })
+  if ('rows' in stored && !isHeld) {
+    await app.models.sourceChanged(transaction, { projectId, datasourceId })
+    if (plan.live === null) await loadWaiting(app, transaction, caller, { projectId, tableName: plan.tableName })
+  }
   await app.store.notify(transaction, dataChanged, projectId)
   await input.after?.(transaction, ingested)
   return ingested
@@ -377,7 +390,7 @@ async function checkpointOf(app: IngestApp, input: Input, plan: LoadPlan): Promi
   const { tableName } = plan
   const parents =
     forEach === undefined
-      ? windowsOf(plan.load, { lastValue: plan.lastValue, atMs: app.now() })
+      ? windowsOf(plan.load, { lastValue: plan.lastValue, before: plan.base?.parted.load ?? null, atMs: app.now() })
       : await readParents(app, projectId, { configuration, forEach, tableName })
   if (parents === null) {
     if (background === undefined || pagination === undefined) return undefined

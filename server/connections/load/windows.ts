@@ -7,29 +7,41 @@ const dayMs = 86_400_000
 /** As many spans of one day as there are in 27 years. */
 const maxWindows = 10_000
 
+type Standing = {
+  lastValue: CursorValue | null
+  /** The rule by which the rows that are there were loaded; null without any. */
+  before: LoadRule | null
+  atMs: number
+}
+
 /**
  * The spans of days that a load asks for one by one: from its start, or from the day of the last value, to the end of
- * today. Null where it asks for all at once.
+ * today, and before them those that a start which was moved back adds. Null where it asks for all at once.
  */
-export function windowsOf(
-  { windows, cursor }: LoadRule,
-  { lastValue, atMs }: { lastValue: CursorValue | null; atMs: number },
-): Parents | null {
+export function windowsOf({ windows, cursor }: LoadRule, { lastValue, before, atMs }: Standing): Parents | null {
   if (windows === undefined) return null
-  const start = cursor === undefined ? windows.start : later(windows.start, dayOf(lastValue))
+  const { size } = windows
+  const lastDay = cursor === undefined ? null : dayOf(lastValue)
+  const start = later(windows.start, lastDay)
+  const known = lastDay === null ? undefined : before?.windows?.start
+  const added = known === undefined ? [] : spans(windows.start, { end: known < start ? known : start, size })
   const end = dayText(Date.parse(dayText(atMs)) + dayMs)
+  const rows = [...added, ...spans(start, { end, size })].slice(0, maxWindows)
+  const isCut = rows.length === maxWindows
+  // Not its end: a load that is resumed tomorrow goes on behind the windows that it has.
+  const begun = added.length === 0 ? [start, size] : [start, size, windows.start, known]
+  const digest = createHash('sha256').update(JSON.stringify(begun)).digest('base64url')
+  return { rows, isCut, digest }
+}
+
+function spans(start: string, { end, size }: { end: string; size: string }): Parent[] {
   const rows: Parent[] = []
   for (let from = start, number = 1; from < end && rows.length < maxWindows; number += 1) {
-    const next = stepped(start, windows.size, number)
+    const next = stepped(start, size, number)
     rows.push(windowFrom(from, next < end ? next : end))
     from = next
   }
-  const isCut = rows.length === maxWindows
-  // Not its end: a load that is resumed tomorrow goes on behind the windows that it has.
-  const digest = createHash('sha256')
-    .update(JSON.stringify([start, windows.size]))
-    .digest('base64url')
-  return { rows, isCut, digest }
+  return rows
 }
 
 /** For a test of the request: yesterday and today. */

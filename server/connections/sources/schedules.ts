@@ -1,8 +1,10 @@
+import { sql, type Transaction } from 'kysely'
+import type { Caller } from '../../access/index.ts'
 import { nextRun, type Jobs } from '../../jobs/index.ts'
 import type { Observe } from '../../observe.ts'
-import type { Database } from '../../store/index.ts'
+import type { Database, Tables } from '../../store/index.ts'
 import type { Clock } from '../../clock.ts'
-import { jobOf } from './datasources.ts'
+import { jobOf, queueRefresh } from './datasources.ts'
 
 const maxPerTick = 100
 
@@ -45,4 +47,23 @@ function nextOrNone(schedule: string, timeZone: string, after: Date, observe: Ob
     observe({ kind: 'fault', where: 'schedules', error })
     return null
   }
+}
+
+/** First loads of the tables that ask for each row of one, once that one has data. */
+export async function loadWaiting(
+  app: { jobs: Jobs },
+  transaction: Transaction<Tables>,
+  caller: Caller,
+  { projectId, tableName }: { projectId: string; tableName: string },
+): Promise<void> {
+  const waiting = await transaction
+    .selectFrom('datasources')
+    .select('id')
+    .where('projectId', '=', projectId)
+    .where(sql<string>`for_each ->> 'table'`, '=', tableName)
+    .where('refreshedAt', 'is', null)
+    .where('sealedSecrets', 'is not', null)
+    .orderBy('id')
+    .execute()
+  for (const { id } of waiting) await queueRefresh(app, transaction, caller, { projectId, datasourceId: id })
 }
