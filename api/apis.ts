@@ -22,14 +22,14 @@ export type ApiRate = z.output<typeof apiRate>
 const tries = z.int().min(1).max(10)
 
 export const newApi = z.strictObject({
-  name: slug.meta({ description: 'What a connection writes as `api`. It stays.' }),
+  name: slug.meta({ description: 'What a connection writes as `api`.' }),
   config: apiConfiguration,
   rate: apiRate.nullable().optional(),
   tries: tries.nullable().optional().meta({ description: 'How often a call is tried in all. Null: as usual.' }),
 })
 
-/** `***` keeps a stored secret, for the same address. */
-export const changeApi = newApi.omit({ name: true }).partial()
+/** `***` keeps a stored secret, for the same address. Its connections follow a new name. */
+export const changeApi = newApi.partial()
 
 export const definedApi = z
   .strictObject({

@@ -98,6 +98,25 @@ describe('an API that connections share', () => {
     expect(shop.requests.at(-1)?.headers.authorization).toBe('Bearer the-token-of-the-shop')
   })
 
+  test('gets another name, which its connections follow with what they hold', async () => {
+    const api = await makeApi()
+    const own = { headers: { 'x-own': { value: 'a-secret-of-orders', secret: true } } }
+    const orders = await made({ api: 'shop', url: '/orders', ...own })
+    await refresh(orders.id)
+    const renamed = await expectStatus(200, editor.patch(`${base}/apis/${api.id}`, { name: 'store' }))
+    expect(renamed.body).toMatchObject({ id: api.id, name: 'store', connections: 1 })
+    const { body } = await expectStatus(200, editor.get(`${base}/datasources/${orders.id}`))
+    expect(body.config).toMatchObject({ api: 'store', url: '/orders', headers: { 'x-own': { value: '***' } } })
+    expect(await refresh(orders.id)).toMatchObject({ status: 'succeeded' })
+    expect(shop.requests.at(-1)).toMatchObject({
+      url: '/v1/orders?region=eu',
+      headers: { 'x-own': 'a-secret-of-orders' },
+    })
+    const other = await makeApi()
+    expect(await editor.patch(`${base}/apis/${other.id}`, { name: 'store' })).toMatchObject({ status: 409 })
+    expect((await editor.get(`${base}/apis/${other.id}`)).body.name).toBe('shop')
+  })
+
   test('is tried before it is stored, and with what is changed of it', async () => {
     const config = ofShop()
     expect(await tryOut({ api: 'shop', url: '/orders', api_config: config })).toMatchObject({ success: true })

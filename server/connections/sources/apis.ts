@@ -75,7 +75,7 @@ export async function findApi(app: { store: Database }, caller: Caller, input: A
 export async function updateApi(
   app: ApiApp,
   caller: Caller,
-  input: ApiKey & ApiSettings & { config?: ApiConfiguration | undefined },
+  input: ApiKey & ApiSettings & { name?: string | undefined; config?: ApiConfiguration | undefined },
 ): Promise<Api> {
   const { projectId, apiId } = input
   await requireRole(app, caller, projectId, 'editor')
@@ -97,18 +97,43 @@ export async function updateApi(
         await refuseOtherAddress(within, projectId, before.name)
       }
     }
+    const { name = before.name } = input
     const changes = {
+      name,
       ...(configuration !== undefined && storeConfiguration(app.vault, configuration)),
       ...settingsOf(input),
     }
     // It may take other calls from now on than it said of those before.
     const values = { ...changes, pausedUntil: null, updatedAt: new Date() }
-    await transaction.updateTable('apis').set(values).where('id', '=', apiId).execute()
-    const changed = (['config', 'rate', 'tries'] as const).filter((field) => input[field] !== undefined)
+    await refuseTaken(
+      transaction.updateTable('apis').set(values).where('id', '=', apiId).execute(),
+      'apis_project_id_name_key',
+      `There is an API ${name} already. Choose another name.`,
+    )
+    if (name !== before.name) await renameInConnections(app, transaction, { projectId, from: before.name, to: name })
+    const changed = (['name', 'config', 'rate', 'tries'] as const).filter((field) => input[field] !== undefined)
     const details = { name: before.name, changed }
     await recordAct(transaction, caller, { action: 'api.updated', target: apiId, projectId, details })
   })
   return findApi(app, caller, input)
+}
+
+/** The name is part of what is sealed with each connection. */
+async function renameInConnections(
+  { vault }: Pick<ApiApp, 'vault'>,
+  transaction: Transaction<Tables>,
+  { projectId, from, to }: { projectId: string; from: string; to: string },
+): Promise<void> {
+  const users = await connectionsOf(transaction, projectId, from).select(['id', 'sealedSecrets']).forUpdate().execute()
+  for (const { id, sealedSecrets } of users) {
+    if (sealedSecrets === null) continue
+    const configuration = { ...openConfiguration(vault, sealedSecrets), api: to }
+    await transaction
+      .updateTable('datasources')
+      .set(storeConfiguration(vault, configuration))
+      .where('id', '=', id)
+      .execute()
+  }
 }
 
 export async function deleteApi(app: { store: Database }, caller: Caller, input: ApiKey): Promise<void> {

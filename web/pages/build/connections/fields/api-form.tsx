@@ -30,9 +30,9 @@ export function ApiForm({ project, api, onClose, onSaved }: Props) {
   const save = useAct(
     () => {
       const { method: _, ...config } = configurationOf(draft)
-      const body = { config, rate: wireRate(rate), tries: tries === '' ? null : Number(tries) }
+      const body = { name: draft.name.trim(), config, rate: wireRate(rate), tries: tries === '' ? null : Number(tries) }
       if (api !== null) return call<Api>('PATCH', `${path}/${api.id}`, { body })
-      return call<Api>('POST', path, { body: { name: draft.name.trim(), ...body } })
+      return call<Api>('POST', path, { body })
     },
     { refresh, say: ({ name }) => `${name} is saved.` },
   )
@@ -57,18 +57,17 @@ export function ApiForm({ project, api, onClose, onSaved }: Props) {
       }}
     >
       <Stack gap="md">
-        {api === null && (
-          <TextInput
-            label="Name"
-            description="Lower-case letters, digits and _."
-            placeholder="shop"
-            data-autofocus
-            autoComplete="off"
-            spellCheck={false}
-            value={draft.name}
-            onChange={(event) => change({ name: event.currentTarget.value })}
-          />
-        )}
+        <TextInput
+          label="Name"
+          description={`Lower-case letters, digits and _.${api === null ? '' : ' Its connections follow a new name.'}`}
+          placeholder="shop"
+          data-autofocus={api === null || undefined}
+          autoComplete="off"
+          spellCheck={false}
+          value={draft.name}
+          disabled={!editor}
+          onChange={(event) => change({ name: event.currentTarget.value })}
+        />
         <TextInput
           label="Base address"
           description="Each connection adds its path."
