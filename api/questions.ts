@@ -186,8 +186,10 @@ export const triedQuestion = z
     truncated: z.boolean().optional(),
     execution_time_ms: z.int().optional(),
     version: z.int().optional(),
+    as_of: timestamp.nullable().optional(),
     columns: z.array(column).optional(),
     chart: drawn,
+    ...answerWarnings,
   })
   .meta({ id: 'TriedQuestion' })
 

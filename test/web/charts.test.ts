@@ -76,7 +76,7 @@ test('what is deployed is drawn as its author set it: on the endpoint, and in th
   await page.getByText('Table', { exact: true }).click()
   await page.getByRole('grid', { name: 'Rows of the answer' }).getByText('north').first().waitFor()
 
-  await page.goto(`/p/${stage.projectId}/deploy/try?by=question`)
+  await page.goto(`/p/${stage.projectId}/ask`)
   await page.getByRole('textbox', { name: 'Question' }).fill('revenue of each day and region')
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
   await expect.poll(() => drawn('.recharts-pie-sector').count(), { timeout: waitMs }).toBe(3)

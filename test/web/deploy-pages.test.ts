@@ -180,31 +180,30 @@ const pages: Shown[] = [
     },
   },
   {
-    name: 'try-question',
-    at: 'try?by=question',
+    name: 'ask-answered',
+    at: '/ask',
     ready: async (page) => {
       await askAnew(page, 'how much did we sell in the east')
-      await page.getByText('Answered by sales_by_region').waitFor()
-      await page.getByRole('grid', { name: 'Rows of the answer' }).waitFor()
+      await page.getByRole('group', { name: 'Answered by' }).getByRole('link', { name: 'sales_by_region' }).waitFor()
+      await page.getByText('How was this found?').click()
     },
     look: (page) => page.getByRole('region', { name: 'Candidates' }),
   },
   {
-    name: 'try-question-missing',
-    at: 'try?by=question',
+    name: 'ask-missing',
+    at: '/ask',
     ready: async (page) => {
       await askAnew(page, 'how much did we sell')
-      await page.getByRole('status').filter({ hasText: 'the question does not say region' }).waitFor()
-      await page.getByText('Not answered', { exact: true }).waitFor()
+      await page.getByText('the question does not say region').waitFor()
     },
-    look: (page) => page.getByRole('region', { name: 'Candidates' }),
+    look: (page) => page.getByRole('group', { name: 'region' }),
   },
   {
-    name: 'try-question-unexpressed',
-    at: 'try?by=question',
+    name: 'ask-unexpressed',
+    at: '/ask',
     ready: async (page) => {
       await askAnew(page, 'how much did we sell in the east to new customers')
-      await page.getByRole('status').filter({ hasText: 'would leave out a part of the question' }).waitFor()
+      await page.getByText('would leave out a part of the question').waitFor()
       await page.getByText(/new customers.* cannot be applied here/).waitFor()
     },
     look: (page) => page.getByText(/ cannot be applied here/),
@@ -298,7 +297,7 @@ const pages: Shown[] = [
 test.each(pages)('$name has no barrier, no complaint and no sideways scroll', async ({ name, at, ready, look }) => {
   const { page, complaints } = desk
   await page.setViewportSize({ width: 1280, height: 800 })
-  await moveTo(page, `/p/${stage.projectId}/deploy/${at}`)
+  await moveTo(page, `/p/${stage.projectId}${at.startsWith('/') ? at : `/deploy/${at}`}`)
   await ready(page)
   expect(await findBarriers(page, name, look?.(page))).toEqual([])
   expect(complaints.splice(0)).toEqual([])

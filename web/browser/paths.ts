@@ -62,3 +62,12 @@ export function deployPath(projectId: string, page = 'endpoints', environment = 
 
 /** Where calls go that name no environment; every project has it. */
 export const usualEnvironment = 'production'
+
+/** Where questions are asked, with the question where it is known. */
+export function askPath(projectId: string, environment = usualEnvironment, question = ''): string {
+  const asked = new URLSearchParams({
+    ...(environment !== usualEnvironment && { environment }),
+    ...(question !== '' && { question }),
+  })
+  return `/p/${projectId}/ask${asked.size === 0 ? '' : `?${asked}`}`
+}

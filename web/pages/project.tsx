@@ -5,11 +5,12 @@ import { isRefusal } from '../client/api.ts'
 import { Heading } from '../parts/text/heading.tsx'
 import { Loaded } from '../parts/text/loaded.tsx'
 import { Shell } from '../parts/shell/shell.tsx'
-import { paths } from '../browser/paths.ts'
+import { askPath, paths } from '../browser/paths.ts'
 import { useProject } from '../client/queries.ts'
 import { NotFoundPage } from '../parts/shell/not-found.tsx'
 import { SettingsPages } from './settings/settings.tsx'
 
+const AskPage = lazy(async () => ({ default: (await import('./ask/ask.tsx')).AskPage }))
 const BuildPages = lazy(async () => ({ default: (await import('./build/build.tsx')).BuildPages }))
 const DeployPages = lazy(async () => ({ default: (await import('./deploy/deploy.tsx')).DeployPages }))
 
@@ -24,7 +25,13 @@ export function ProjectPages({ projectId }: { projectId: string }) {
   return (
     <Switch>
       <Route path="/p/:projectId">
-        <Redirect to={paths.connections(project.id)} replace />
+        {/* A viewer comes for answers. */}
+        <Redirect to={project.role === 'viewer' ? askPath(project.id) : paths.connections(project.id)} replace />
+      </Route>
+      <Route path="/p/:projectId/ask">
+        <Suspense fallback={<Shell project={project}>{null}</Shell>}>
+          <AskPage project={project} />
+        </Suspense>
       </Route>
       <Route path="/p/:projectId/build/*?">
         <Suspense

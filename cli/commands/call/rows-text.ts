@@ -8,7 +8,7 @@ type Rows = {
   truncated?: boolean | undefined
   execution_time_ms?: number | undefined
   version?: number
-  as_of?: string | null
+  as_of?: string | null | undefined
 }
 
 const shownRows = 200

@@ -2,9 +2,9 @@ import type { SlotsSchema } from '../../../api/slots.ts'
 import { requireRole, type Caller } from '../../access/index.ts'
 import { Failure } from '../../failure.ts'
 import {
+  answerRun,
   findQuery,
   previewQuery,
-  runQuery,
   type RunAnswer,
   type RunParts,
   type Deployments,
@@ -100,5 +100,6 @@ export async function tryQuestion(app: Parts, caller: Caller, input: Trial): Pro
     entry: 'preview' as const,
     signal,
   }
-  return { decision, slots, answer: await runQuery(app, run) }
+  const answer = await answerRun(app, run, undefined)
+  return { decision, slots, answer: 'answer' in answer ? answer : null }
 }

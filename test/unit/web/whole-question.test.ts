@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { wholeQuestion } from '../../../web/pages/deploy/try/whole-question.ts'
+import { wholeQuestion } from '../../../web/pages/ask/whole-question.ts'
 
 function told(words: Record<string, string>, changed: string[] | null) {
   const sources = Object.fromEntries(Object.entries(words).map(([slot, text]) => [slot, { text }]))

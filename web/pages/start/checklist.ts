@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { deployPath, paths } from '../../browser/paths.ts'
+import { askPath, deployPath, paths } from '../../browser/paths.ts'
 import { useUser } from '../../client/queries.ts'
 import { useApiKeys, useDatasources, useQueriesOf } from '../../client/things.ts'
 import type { Project } from '../../client/wire.ts'
@@ -61,7 +61,7 @@ export function useChecklist(project: Project, enabled: boolean): { steps: Step[
     {
       label: 'Have a question answered',
       about: 'Ask in plain words with the key, as your callers will.',
-      to: `${deployPath(id, 'try')}?by=question${asked === undefined ? '' : `&question=${encodeURIComponent(asked)}`}`,
+      to: askPath(id, undefined, asked),
       isDone: (usage.data?.questions.answered ?? 0) > 0,
     },
   ]

@@ -6,7 +6,7 @@ import type { DataObject, Datasource, Job, Page, Query } from '../../client/wire
 import { sayCount, sayTime } from '../../text/words.ts'
 import { makeCall, refusalOf, rowsOf, type Outcome } from '../deploy/try/calls.ts'
 import { headersOf, pathOf } from '../deploy/shared/snippet-text.ts'
-import { resultOf } from '../deploy/try/question-result.ts'
+import { resultOf } from '../ask/question-result.ts'
 
 type Row = Record<string, unknown>
 

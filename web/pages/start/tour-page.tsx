@@ -6,7 +6,7 @@ import { Heading } from '../../parts/text/heading.tsx'
 import { Loaded } from '../../parts/text/loaded.tsx'
 import { PlainTable } from '../../parts/table/plain-table.tsx'
 import { RefusalNotice } from '../../parts/text/refusal.tsx'
-import { deployPath, paths } from '../../browser/paths.ts'
+import { askPath, deployPath, paths } from '../../browser/paths.ts'
 import { useAct, useUser } from '../../client/queries.ts'
 import { thingKeys, useDatasources, useQueriesOf } from '../../client/things.ts'
 import type { Datasource, Project, Query } from '../../client/wire.ts'
@@ -103,7 +103,7 @@ function Steps({ project, source, query }: StepsProps) {
           verb={`Ask “${question}”`}
           act={() => askInWords(id, question)}
           lead={{
-            to: `${deployPath(id, 'try')}?by=question&question=${encodeURIComponent(question)}`,
+            to: askPath(id, undefined, question),
             label: 'Ask something else',
           }}
         >

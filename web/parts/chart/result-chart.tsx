@@ -1,12 +1,8 @@
-import { Button, Checkbox, Group, MultiSelect, Select, Skeleton, Text } from '@mantine/core'
-import { lazy, Suspense, useMemo } from 'react'
-import { chartFor, layOut, type Chart, type ChartColumn, type ChartKind } from '../../../clients/chart/index.ts'
-import { sayNumber } from '../../text/words.ts'
-import { kindOf } from '../cells/cell-text.ts'
+import { Button, Checkbox, Group, MultiSelect, Select, Text } from '@mantine/core'
+import type { Chart } from '../../../clients/chart/index.ts'
 import type { GridColumn, GridRow } from '../cells/model.ts'
+import { ChartFigure, useChart } from './chart-figure.tsx'
 import classes from './result-chart.module.css'
-
-const DrawnChart = lazy(async () => ({ default: (await import('./drawn-chart.tsx')).DrawnChart }))
 
 type Props = {
   columns: GridColumn[]
@@ -30,9 +26,7 @@ const types: Array<{ value: Chart['type']; label: string }> = [
 
 /** A result as a chart: the one that fits, or the one that was set. The rows beside it say the same. */
 export function ResultChart({ columns, rows, chart: set, onChange, kept, question }: Props) {
-  const known = useMemo(() => columns.map(chartColumn), [columns])
-  const shown = useMemo(() => chartFor(set, known, rows, question), [set, known, rows, question])
-  const layout = useMemo(() => (shown === null ? null : layOut(shown, rows)), [shown, rows])
+  const { known, chart: shown, layout } = useChart({ set, columns, rows, question })
   const first = columns[0]?.name ?? ''
   const chart: Chart = shown ?? { type: 'bar', x: first, y: [], series: null, stacked: false }
   const names = columns.map(({ name }) => name)
@@ -94,40 +88,11 @@ export function ResultChart({ columns, rows, chart: set, onChange, kept, questio
           )}
         </Group>
       </fieldset>
-      <figure className={classes.figure}>
-        {shown === null || layout === null ? (
-          <Text c="dimmed">No chart says more of these rows than the table. Choose what to draw to see one.</Text>
-        ) : (
-          <>
-            <Suspense fallback={<Skeleton height={280} />}>
-              <DrawnChart chart={shown} layout={layout} />
-            </Suspense>
-            <figcaption>
-              <Text size="xs" c="dimmed" component="span">
-                {sayChart(shown, layout.isSum)}
-                {layout.isCut && `, the first ${sayNumber(layout.marks.length)} of them`}
-              </Text>
-            </figcaption>
-          </>
-        )}
-      </figure>
+      {shown === null || layout === null ? (
+        <Text c="dimmed">No chart says more of these rows than the table. Choose what to draw to see one.</Text>
+      ) : (
+        <ChartFigure chart={shown} layout={layout} />
+      )}
     </div>
   )
-}
-
-const kinds: Partial<Record<ReturnType<typeof kindOf>, ChartKind>> = {
-  number: 'number',
-  time: 'time',
-  date: 'time',
-  text: 'text',
-  boolean: 'text',
-}
-
-function chartColumn({ name, type }: GridColumn): ChartColumn {
-  return { name, kind: kinds[kindOf(type)] ?? 'other' }
-}
-
-function sayChart({ type, x, y, series }: Chart, isSum: boolean): string {
-  const what = y.length === 0 ? 'How many rows' : `${isSum ? 'Sum of ' : ''}${y.join(', ')}`
-  return `${what} by ${x}${series === null || type === 'pie' ? '' : `, one for each ${series}`}`
 }

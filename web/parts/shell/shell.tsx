@@ -17,6 +17,7 @@ import { SignOutDialog } from './sign-out-dialog.tsx'
 
 /** A project's tabs, in their fixed order. */
 const tabs = [
+  { label: 'Ask', segment: 'ask' },
   { label: 'Build', segment: 'build' },
   { label: 'Deploy', segment: 'deploy' },
   { label: 'Settings', segment: 'settings' },

@@ -101,10 +101,10 @@ export function serveTrials(http: Http, app: App): void {
       })
       const wire = wireTried(tried, explain)
       if (tried.answer === null) return reply.send(wire)
-      const { answer, parameters, chart } = tried.answer
-      const { rows, columns, rowCount, truncated, elapsedMs, version } = answer
-      const counts = { row_count: rowCount, truncated, execution_time_ms: elapsedMs, version, columns }
-      const body = aroundRows(rows, { ...wire, parameters, ...counts, ...(chart !== null && { chart }) })
+      const { answer, parameters, chart, unknown } = tried.answer
+      const { rows, columns, rowCount, truncated, elapsedMs, version, asOf } = answer
+      const counts = { row_count: rowCount, truncated, execution_time_ms: elapsedMs, version, as_of: asOf, columns }
+      const body = aroundRows(rows, { ...wire, parameters, ...counts, ...(chart !== null && { chart }), ...unknown })
       return sendBytes(app, reply, { projectId, body })
     },
   )

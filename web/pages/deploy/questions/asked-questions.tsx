@@ -7,6 +7,7 @@ import { Row, Rows } from '../../../parts/table/rows.tsx'
 import { Ago, sayExactly } from '../../../parts/text/time.tsx'
 import { usePages } from '../../../client/queries.ts'
 import { Link } from 'wouter'
+import { askPath } from '../../../browser/paths.ts'
 import type { Place } from '../shared/place.ts'
 import type { LoggedQuestion } from '../shared/wire.ts'
 import { sayShare } from '../shared/words.ts'
@@ -16,8 +17,6 @@ export const questionsKey = (projectId: string) => ['projects', projectId, 'depl
 /** The questions asked, newest first: everything, or those that one query answered or came nearest to. */
 export function AskedQuestions({ place, query }: { place: Place; query: string | null }) {
   const { project, environment } = place
-  const tryIt = place.to('try')
-  const tryQuestions = `${tryIt}${tryIt.includes('?') ? '&' : '?'}by=question`
   const asked = usePages<LoggedQuestion>(
     [...questionsKey(project.id), 'asked', environment, query],
     `/v1/projects/${project.id}/questions?environment=${environment}&limit=50${query === null ? '' : `&query=${query}`}`,
@@ -31,7 +30,7 @@ export function AskedQuestions({ place, query }: { place: Place; query: string |
               icon={<MessageCircleQuestion size={20} />}
               guide="ask-questions"
               action={
-                <Button component={Link} variant="default" href={tryQuestions}>
+                <Button component={Link} variant="default" href={askPath(project.id, environment)}>
                   Ask one
                 </Button>
               }

@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery, type QueryKey } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions, useQuery, type QueryKey } from '@tanstack/react-query'
 import { call, callAll } from '../../../client/api.ts'
 import { thingKeys } from '../../../client/things.ts'
 import type { Page } from '../../../client/wire.ts'
@@ -69,12 +69,16 @@ export function useVersions(of: OfQuery) {
 }
 
 /** A version never changes; only where it is live does. */
-export function useVersion(of: OfQuery, version: number | undefined) {
-  return useQuery({
+export function versionOf(of: OfQuery, version: number | undefined) {
+  return queryOptions({
     queryKey: [...deployKeys.queries(of.projectId), of.name, 'versions', version],
     enabled: version !== undefined,
     queryFn: ({ signal }) => call<Version>('GET', `${pathOf(of)}/versions/${version}`, { signal }),
   })
+}
+
+export function useVersion(of: OfQuery, version: number | undefined) {
+  return useQuery(versionOf(of, version))
 }
 
 export function useDiff(of: OfQuery, from: number | null, to: number | 'draft') {

@@ -10,10 +10,13 @@ type Props = {
   values: Typed
   errors: Record<string, string>
   onChange: (values: Typed) => void
+  /** Inside a part that closes on a click elsewhere: what is chosen from drops down within it. */
+  isInPopover?: boolean
 }
 
 /** One field for each slot, drawn from its schema. */
-export function SlotsForm({ projectId, slots: { properties, required }, values, errors, onChange }: Props) {
+export function SlotsForm({ projectId, slots, values, errors, onChange, isInPopover = false }: Props) {
+  const { properties, required } = slots
   const entries = Object.entries(properties)
   if (entries.length === 0) return <Text c="dimmed">It takes no slots.</Text>
   return (
@@ -27,6 +30,7 @@ export function SlotsForm({ projectId, slots: { properties, required }, values, 
           required={required.includes(name)}
           value={values[name] ?? ''}
           error={errors[name]}
+          isInPopover={isInPopover}
           onChange={(value) => onChange({ ...values, [name]: value })}
         />
       ))}
@@ -41,10 +45,12 @@ type FieldProps = {
   required: boolean
   value: string | string[]
   error: string | undefined
+  isInPopover: boolean
   onChange: (value: string | string[]) => void
 }
 
-function SlotField({ projectId, name, slot, required, value, error, onChange }: FieldProps) {
+function SlotField({ projectId, name, slot, required, value, error, isInPopover, onChange }: FieldProps) {
+  const comboboxProps = { withinPortal: !isInPopover }
   const from = slot['x-values-from'] ?? (slot.type === 'array' ? slot.items['x-values-from'] : undefined)
   const isOffered = projectId !== undefined && from !== undefined
   const offered = useOffered(projectId ?? '', isOffered ? from : undefined)
@@ -66,6 +72,7 @@ function SlotField({ projectId, name, slot, required, value, error, onChange }: 
         value={[value].flat().filter((each) => each !== '')}
         onChange={onChange}
         acceptValueOnBlur
+        comboboxProps={comboboxProps}
       />
     )
   }
@@ -82,6 +89,7 @@ function SlotField({ projectId, name, slot, required, value, error, onChange }: 
         clearable
         clearButtonProps={{ 'aria-label': `Leave ${name} out` }}
         allowDeselect
+        comboboxProps={comboboxProps}
       />
     )
   }
@@ -96,6 +104,7 @@ function SlotField({ projectId, name, slot, required, value, error, onChange }: 
         inputMode={inputMode}
         value={text}
         onChange={onChange}
+        comboboxProps={comboboxProps}
         autoComplete="off"
         spellCheck={false}
       />

@@ -19,18 +19,15 @@ const maxTextLength = 200_000
 
 type Props = {
   outcome: Outcome
-  isExplained?: boolean
   /** Under which its columns stay as they were arranged. */
   storageKey?: string | undefined
   download?: Download | undefined
   /** As the author of the query draws it. */
   chart?: Chart | null
-  /** The question that it answers. */
-  question?: string | undefined
 }
 
-/** The answer: as rows, as sent, and with its headers. Facts explained beside it are not repeated. */
-export function Answer({ outcome, isExplained = false, storageKey, download, chart = null, question }: Props) {
+/** The answer: as rows, as sent, and with its headers. */
+export function Answer({ outcome, storageKey, download, chart = null }: Props) {
   const rows = rowsOf(outcome.body)
   const refusal = refusalOf(outcome.body)
   const [chosen, setForm] = useState<Form | null>(null)
@@ -38,7 +35,6 @@ export function Answer({ outcome, isExplained = false, storageKey, download, cha
   const isOfRows = wanted === 'table' || wanted === 'chart'
   const form = isOfRows && rows === null ? 'json' : wanted === 'chart' && rows?.length === 0 ? 'table' : wanted
   const good = outcome.status < 400
-  const answered = !isUnanswered(outcome.body)
   return (
     <Stack gap="sm">
       <Group justify="space-between" gap="sm">
@@ -48,10 +44,10 @@ export function Answer({ outcome, isExplained = false, storageKey, download, cha
             tt="none"
             radius="sm"
             size="lg"
-            color={!good ? 'red' : answered ? 'tide' : 'yellow'}
+            color={good ? 'tide' : 'red'}
             c="var(--mantine-color-text)"
           >
-            {answered ? `${outcome.status} ${good ? 'OK' : (refusal?.reason ?? refusal?.error ?? '')}` : 'Not answered'}
+            {`${outcome.status} ${good ? 'OK' : (refusal?.reason ?? refusal?.error ?? '')}`}
           </Badge>
           <Facts outcome={outcome} rows={rows?.length ?? null} />
         </Group>
@@ -68,29 +64,21 @@ export function Answer({ outcome, isExplained = false, storageKey, download, cha
           ]}
         />
       </Group>
-      {refusal !== null && !isExplained && <Text>{refusal.message}</Text>}
+      {refusal !== null && <Text>{refusal.message}</Text>}
       {(form === 'table' || form === 'chart') && rows !== null && (
         <Rows
           outcome={outcome}
           rows={rows}
           storageKey={storageKey}
           download={download}
-          chart={form === 'chart' ? { set: chart, question } : null}
+          chart={form === 'chart' ? { set: chart } : null}
         />
       )}
-      {form === 'json' &&
-        (isExplained && rows === null ? (
-          <details>
-            <summary>As it was sent</summary>
-            <Scroll look="code" label="Answer as JSON">
-              {textOf(outcome.body)}
-            </Scroll>
-          </details>
-        ) : (
-          <Scroll look="code" label="Answer as JSON">
-            {textOf(outcome.body)}
-          </Scroll>
-        ))}
+      {form === 'json' && (
+        <Scroll look="code" label="Answer as JSON">
+          {textOf(outcome.body)}
+        </Scroll>
+      )}
       {form === 'headers' && (
         <Scroll look="code" label="Headers of the answer">
           {outcome.headers.map(([name, value]) => `${name}: ${value}`).join('\n')}
@@ -100,24 +88,18 @@ export function Answer({ outcome, isExplained = false, storageKey, download, cha
   )
 }
 
-/** A question that was tried is told about whatever became of it. */
-function isUnanswered(body: unknown): boolean {
-  return typeof body === 'object' && body !== null && 'outcome' in body && body.outcome !== 'answered'
-}
-
 type RowsProps = {
   outcome: Outcome
   rows: Array<Record<string, unknown>>
   storageKey: string | undefined
   download: Download | undefined
   /** Null where the table is wanted. */
-  chart: { set: Chart | null; question: string | undefined } | null
+  chart: { set: Chart | null } | null
 }
 
 function Rows({ outcome, rows, storageKey, download, chart }: RowsProps) {
   const [changed, setChanged] = useState<{ of: Outcome; chart: Chart | null } | null>(null)
-  // A preview names the types of its columns; an answer as callers get it does not.
-  const columns = useMemo(() => namedColumns(outcome.body) ?? columnsOf(rows), [outcome, rows])
+  const columns = useMemo(() => columnsIn(outcome.body) ?? columnsOf(rows), [outcome, rows])
   if (rows.length === 0) {
     return <Text c="dimmed">{['No rows fit what was asked.', ...unknownIn(outcome.body)].join(' ')}</Text>
   }
@@ -127,8 +109,6 @@ function Rows({ outcome, rows, storageKey, download, chart }: RowsProps) {
         columns={columns}
         rows={rows}
         chart={changed?.of === outcome ? changed.chart : chart.set}
-        // A choice made here is drawn as it was made.
-        question={changed?.of === outcome ? undefined : chart.question}
         onChange={(next) => setChanged({ of: outcome, chart: next })}
         kept={changed?.of === outcome ? 'For this look only.' : 'As its author set it.'}
       />
@@ -146,7 +126,7 @@ function Rows({ outcome, rows, storageKey, download, chart }: RowsProps) {
 }
 
 /** Values of the call that no row has. */
-function unknownIn(body: unknown): string[] {
+export function unknownIn(body: unknown): string[] {
   const { warnings = [] } = (typeof body === 'object' && body !== null ? body : {}) as {
     warnings?: Array<{ slot: string; value: string; nearest: string[] }>
   }
@@ -156,7 +136,8 @@ function unknownIn(body: unknown): string[] {
   })
 }
 
-function namedColumns(body: unknown): GridColumn[] | null {
+/** A preview names the types of its columns; an answer as callers get it does not. */
+export function columnsIn(body: unknown): GridColumn[] | null {
   return typeof body === 'object' && body !== null && 'columns' in body && Array.isArray(body.columns)
     ? (body.columns as GridColumn[])
     : null

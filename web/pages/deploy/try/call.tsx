@@ -49,22 +49,12 @@ export function CallButtons({ call, verb, ready }: { call: Shown; verb: string; 
 type AnswerProps = {
   call: Shown
   waiting: string
-  isExplained?: boolean
   storageKey?: string | undefined
   download?: Download | undefined
   chart?: Chart | null
-  question?: string | undefined
 }
 
-export function CallAnswer({
-  call,
-  waiting,
-  isExplained = false,
-  storageKey,
-  download,
-  chart = null,
-  question,
-}: AnswerProps) {
+export function CallAnswer({ call, waiting, storageKey, download, chart = null }: AnswerProps) {
   return (
     <section>
       <Title order={2} mb="sm">
@@ -78,14 +68,7 @@ export function CallAnswer({
           </Text>
         )
       ) : (
-        <Answer
-          outcome={call.outcome}
-          isExplained={isExplained}
-          storageKey={storageKey}
-          download={download}
-          chart={chart}
-          question={question}
-        />
+        <Answer outcome={call.outcome} storageKey={storageKey} download={download} chart={chart} />
       )}
     </section>
   )

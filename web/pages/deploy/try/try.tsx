@@ -1,7 +1,8 @@
-import { Paper, SegmentedControl, Select, Stack } from '@mantine/core'
+import { Paper, Select, Stack } from '@mantine/core'
 import { SquareTerminal } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
-import { useLocation, useSearch } from 'wouter'
+import { Redirect, useLocation, useSearch } from 'wouter'
+import { askPath } from '../../../browser/paths.ts'
 import { Card } from '../../../parts/text/card.tsx'
 import { useComeIntoView } from '../../../parts/text/come-into-view.ts'
 import { Empty } from '../../../parts/text/empty.tsx'
@@ -13,59 +14,35 @@ import { callForFile, makeCall, refusalOf, type CallRequest, type Outcome } from
 import classes from '../shared/deploy.module.css'
 import type { Place } from '../shared/place.ts'
 import { useDeployments, useVersion } from '../shared/queries.ts'
-import { QuestionConsole } from './question.tsx'
 import { headersOf, pathOf, type CallTarget } from '../shared/snippet-text.ts'
 import { Snippets } from '../shared/snippets.tsx'
 import { readValues, showValues, type Typed } from '../shared/slot-values.ts'
 import { SlotsForm } from '../shared/slots-form.tsx'
 import type { Version } from '../shared/wire.ts'
 
-/** The console: any endpoint of the environment, or a question to all of them. The choice is in the address. */
+/** Any endpoint of the environment, called by hand. The choice is in the address. */
 export function TryPage({ place }: { place: Place }) {
   const { project, environment } = place
   const [path, navigate] = useLocation()
   const asked = new URLSearchParams(useSearch())
-  const asking = asked.get('by') === 'question'
-  const choose = (name: 'by' | 'query' | 'question', value: string): void => {
-    asked.set(name, value)
-    navigate(`${path}?${asked}`, { replace: true })
-  }
+  // Questions were asked here once; links to them still stand somewhere.
+  if (asked.get('by') === 'question')
+    return <Redirect to={askPath(project.id, environment, asked.get('question') ?? '')} replace />
   return (
     <>
-      <Heading
-        title="Try it"
-        within={project.name}
-        action={
-          <SegmentedControl
-            aria-label="Try"
-            value={asking ? 'question' : 'name'}
-            onChange={(by) => choose('by', by)}
-            data={[
-              { value: 'name', label: 'Direct call' },
-              { value: 'question', label: 'Question' },
-            ]}
-          />
-        }
-      >
-        {asking ? 'Ask' : 'Call'} what is deployed in {environment}, as callers do.
+      <Heading title="Try it" within={project.name}>
+        Call what is deployed in {environment}, as callers do.
       </Heading>
-      {asking ? (
-        <QuestionConsole
-          place={place}
-          first={asked.get('question') ?? ''}
-          onAsk={(question) => choose('question', question)}
-        />
-      ) : (
-        <AnyEndpoint
-          place={place}
-          wanted={asked.get('query')}
-          values={valuesIn(asked.get('values'))}
-          onChoose={(name) => {
-            asked.delete('values')
-            choose('query', name)
-          }}
-        />
-      )}
+      <AnyEndpoint
+        place={place}
+        wanted={asked.get('query')}
+        values={valuesIn(asked.get('values'))}
+        onChoose={(name) => {
+          asked.delete('values')
+          asked.set('query', name)
+          navigate(`${path}?${asked}`, { replace: true })
+        }}
+      />
     </>
   )
 }

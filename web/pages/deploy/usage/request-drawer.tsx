@@ -1,13 +1,14 @@
 import { Anchor, Button, Code, Drawer, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { SquareTerminal } from 'lucide-react'
+import { MessageCircleQuestion, SquareTerminal } from 'lucide-react'
+import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { call } from '../../../client/api.ts'
 import { CopyMark } from '../../../parts/text/copy.tsx'
 import { Loaded } from '../../../parts/text/loaded.tsx'
 import { PlainTable } from '../../../parts/table/plain-table.tsx'
 import { Ago, Moment } from '../../../parts/text/time.tsx'
-import { paths } from '../../../browser/paths.ts'
+import { askPath, paths } from '../../../browser/paths.ts'
 import { saySize, sayNumber, sayValue } from '../../../text/words.ts'
 import classes from '../shared/deploy.module.css'
 import { Outcome } from './outcome.tsx'
@@ -238,28 +239,24 @@ function Question({ detail: { question, asked, confidence, entry } }: { detail: 
 function TryAgain({ place, detail }: { place: Place; detail: RequestDetail }) {
   const { question, query, entry } = detail
   const values = valuesOf(detail)
-  const target = new URLSearchParams()
   if (question !== null && entry === 'question') {
-    target.set('by', 'question')
-    target.set('question', question)
-  } else if (query !== null) {
-    target.set('query', query)
-    // A parameter with the name of a secret is not recorded, so it is typed again.
-    const known = Object.entries(values ?? {}).filter(([, value]) => value !== '***')
-    if (known.length > 0) target.set('values', JSON.stringify(Object.fromEntries(known)))
-  } else {
-    return null
+    const href = askPath(place.project.id, place.environment, question)
+    return <AgainButton href={href} icon={<MessageCircleQuestion size={14} aria-hidden />} says="Open in Ask" />
   }
+  if (query === null) return null
+  const target = new URLSearchParams({ query })
+  // A parameter with the name of a secret is not recorded, so it is typed again.
+  const known = Object.entries(values ?? {}).filter(([, value]) => value !== '***')
+  if (known.length > 0) target.set('values', JSON.stringify(Object.fromEntries(known)))
   const page = place.to('try')
+  const href = `${page}${page.includes('?') ? '&' : '?'}${target}`
+  return <AgainButton href={href} icon={<SquareTerminal size={14} aria-hidden />} says="Open in Try it" />
+}
+
+function AgainButton({ href, icon, says }: { href: string; icon: ReactNode; says: string }) {
   return (
-    <Button
-      component={Link}
-      href={`${page}${page.includes('?') ? '&' : '?'}${target}`}
-      variant="default"
-      size="xs"
-      leftSection={<SquareTerminal size={14} aria-hidden />}
-    >
-      Open in Try it
+    <Button component={Link} href={href} variant="default" size="xs" leftSection={icon}>
+      {says}
     </Button>
   )
 }

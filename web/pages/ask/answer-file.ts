@@ -1,10 +1,10 @@
-import type { Chart } from '../../../../api/queries.ts'
-import { call } from '../../../client/api.ts'
-import type { Download } from '../../../parts/cells/model.ts'
-import { callForFile, type CallRequest, type Outcome } from './calls.ts'
-import type { Place } from '../shared/place.ts'
+import type { Chart } from '../../../api/queries.ts'
+import { call } from '../../client/api.ts'
+import type { Download } from '../../parts/cells/model.ts'
+import { callForFile, type CallRequest, type Outcome } from '../deploy/try/calls.ts'
+import type { Place } from '../deploy/shared/place.ts'
 import type { QuestionResult } from './question-result.ts'
-import type { Version } from '../shared/wire.ts'
+import type { Version } from '../deploy/shared/wire.ts'
 
 /** Fields of an answered question beside its rows. */
 type Body = { version?: number; chart?: Chart }

@@ -1,5 +1,5 @@
-import type { Outcome } from './calls.ts'
-import type { Routing, SlotsSchema, Unexpressed } from '../shared/wire.ts'
+import type { Outcome } from '../deploy/try/calls.ts'
+import type { Routing, SlotsSchema, Unexpressed } from '../deploy/shared/wire.ts'
 
 /** Fields sent beside the question itself, after a refusal that named them. */
 export type More = { partial?: true; query_name?: string; parameters?: Record<string, unknown> }
