@@ -61,7 +61,7 @@ export { bindCall, checkSlots } from './slots/slots.ts'
 export { addressWords, slotParameter, slotPrefix } from './slots/slot-values.ts'
 export { tellRefusal } from './calls/record.ts'
 export { keepLookups } from './calls/lookups.ts'
-export { runQuery, type Run, type RunAnswer, type RunParts, type StreamAnswer } from './calls/run.ts'
+export { type Run, type RunAnswer, type RunParts, type StreamAnswer } from './calls/run.ts'
 export type { UnknownValues } from './calls/unknown-values.ts'
 export {
   diffVersions,

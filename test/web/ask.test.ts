@@ -51,6 +51,9 @@ test('an answer is a card: a sentence, then its rows, then query, values, age an
   await answered(page, 'sales_by_region', { region: 'east' })
   const card = page.getByRole('article', { name: 'how much did we sell in the east' })
   await card.getByText(/^Region east, revenue [\d,.]+\.$/).waitFor()
+  // One number is a figure, not a table of one row.
+  expect(await card.getByLabel('Answer', { exact: true }).textContent()).toMatch(/^[\d,.]+$/)
+  expect(await card.getByRole('grid').count()).toBe(0)
   await card.getByText(/^data of /).waitFor()
   await card.getByText(/^\d+ % sure$/).waitFor()
   await card.getByText('How was this found?').click()

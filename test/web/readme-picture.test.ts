@@ -36,10 +36,11 @@ afterAll(() => t.close())
 test('the picture of the README shows the page as it is: TEST_PICTURES=yes takes it anew', async () => {
   const { page, complaints } = await t.visitAs(owner, `/p/${projectId}/ask`)
   page.setDefaultTimeout(waitMs)
-  await page.getByRole('textbox', { name: 'Question' }).fill('monthly sales for 2026')
+  await page.getByRole('textbox', { name: 'Question' }).fill('revenue by month in 2026')
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
   await page.getByRole('button', { name: 'year: 2026. Change' }).waitFor()
   await page.getByText('revenue by month', { exact: true }).waitFor()
+  await page.locator('.recharts-bar-rectangle').nth(5).waitFor()
   await page.mouse.move(0, 0)
   await page.evaluate('document.activeElement?.blur(); document.fonts.ready.then(() => scrollTo(0, 0))')
   if (process.env['TEST_PICTURES'] === 'yes') {

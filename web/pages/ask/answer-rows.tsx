@@ -1,13 +1,13 @@
 import { Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import { DataGrid } from '../../parts/grid/data-grid.tsx'
-import { columnsOf, formatOf } from '../../parts/cells/cell-text.ts'
+import { columnsOf, formatOf, kindOf } from '../../parts/cells/cell-text.ts'
 import type { Download, GridColumn } from '../../parts/cells/model.ts'
 import { ChartFigure, useChart } from '../../parts/chart/chart-figure.tsx'
 import { unknownIn, columnsIn } from '../deploy/try/answer.tsx'
 import type { Outcome } from '../deploy/try/calls.ts'
 import { chartOf } from './answer-file.ts'
-import { answerSentence } from './answer-sentence.ts'
+import { answerSentence, mostNamed } from './answer-sentence.ts'
 import classes from './ask.module.css'
 
 type Row = Record<string, unknown>
@@ -25,11 +25,15 @@ export function AnswerRows({ outcome, rows, question, storageKey, download }: Pr
   const columns = useMemo(() => columnsIn(outcome.body) ?? columnsOf(rows), [outcome, rows])
   const [isTable, setTable] = useState(false)
   const { chart, layout } = useChart({ set: chartOf(outcome), columns, rows, question })
-  const [only] = columns
   const isTruncated = (outcome.body as { truncated?: boolean }).truncated === true
   if (rows.length === 0)
     return <Text component="output">{['No row matches.', ...unknownIn(outcome.body)].join(' ')}</Text>
-  if (rows.length === 1 && columns.length === 1 && only !== undefined) return <Figure column={only} row={rows[0]} />
+  const numbers = columns.filter(({ type }) => kindOf(type) === 'number')
+  const [number] = numbers
+  if (rows.length === 1 && numbers.length === 1 && number !== undefined && columns.length <= mostNamed) {
+    const beside = columns.length > 1 ? answerSentence({ rows, columns, isTruncated, chart: null }) : null
+    return <Figure column={number} row={rows[0]} beside={beside} />
+  }
   return (
     <Stack gap="sm">
       <Group justify="space-between" gap="sm">
@@ -64,8 +68,8 @@ export function AnswerRows({ outcome, rows, question, storageKey, download }: Pr
   )
 }
 
-/** One value, as large as an answer may be. */
-function Figure({ column, row }: { column: GridColumn; row: Row | undefined }) {
+/** One number, as large as an answer may be; the words beside it say what it is of. */
+function Figure({ column, row, beside }: { column: GridColumn; row: Row | undefined; beside: string | null }) {
   return (
     <div>
       <Text c="dimmed" size="xs">
@@ -74,6 +78,7 @@ function Figure({ column, row }: { column: GridColumn; row: Row | undefined }) {
       <Text className={`numbers ${classes['figure'] ?? ''}`} aria-label="Answer">
         {formatOf(column, [row]).say(row?.[column.name])}
       </Text>
+      {beside !== null && <Text component="output">{beside}</Text>}
     </div>
   )
 }

@@ -7,7 +7,7 @@ type Row = Record<string, unknown>
 type Answer = { rows: Row[]; columns: GridColumn[]; isTruncated: boolean; chart: Chart | null }
 
 /** Values of one row that fit into a sentence. */
-const mostNamed = 4
+export const mostNamed = 4
 
 /**
  * The rows in one sentence: the values of a single one, else how many there are and the largest of what is drawn. Nothing

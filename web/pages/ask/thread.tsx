@@ -12,7 +12,7 @@ import classes from './ask.module.css'
 import { sayValues } from './question-words.ts'
 import { useThread, type Earlier } from './use-thread.ts'
 
-/** So many queries offer a question of theirs. */
+/** So many questions are offered, of as many queries. */
 const mostOffered = 6
 
 type Props = {
@@ -148,12 +148,13 @@ function FollowNote({ earlier, hasTurns, onNew }: FollowProps) {
 
 type OfferedProps = { projectId: string; live: LiveDeployment[]; onChoose: (question: string) => void }
 
-/** One example question of each of a few deployed queries. */
+/** Example questions of a few deployed queries: the first of each, then the second, until there are enough. */
 function Offered({ projectId, live, onChoose }: OfferedProps) {
   const versions = useQueries({
     queries: live.slice(0, mostOffered).map(({ name, version }) => versionOf({ projectId, name }, version)),
   })
-  const questions = versions.flatMap(({ data }) => data?.examples.slice(0, 1).map((each) => each.question) ?? [])
+  const ranked = versions.flatMap(({ data }) => data?.examples.map(({ question }, rank) => ({ question, rank })) ?? [])
+  const questions = [...new Set(ranked.toSorted((a, b) => a.rank - b.rank).map(({ question }) => question))]
   if (questions.length === 0) return null
   return (
     <section aria-label="Questions that are answered here">
@@ -161,7 +162,7 @@ function Offered({ projectId, live, onChoose }: OfferedProps) {
         Questions that are answered here
       </Text>
       <Group gap="xs">
-        {questions.map((question) => (
+        {questions.slice(0, mostOffered).map((question) => (
           <UnstyledButton key={question} className={classes['chip'] ?? ''} onClick={() => onChoose(question)}>
             {question}
           </UnstyledButton>
