@@ -95,7 +95,7 @@ test('from an address to a deployed query, step by step', { timeout: 120_000 }, 
   await typeSql(page, 'select regio from orders')
   await page.locator('.cm-lintRange-error').waitFor()
   expect(await page.locator('.cm-lintRange-error').textContent()).toBe('regio')
-  await page.getByText('perhaps you meant region').first().waitFor()
+  await page.getByText('No column regio. Did you mean region?').first().waitFor()
 
   await typeSql(page, 'select region, sum(total) as revenue from orders where region = $region group by region')
   const slot = page.getByRole('form', { name: 'Slots' }).getByLabel('region', { exact: false }).first()

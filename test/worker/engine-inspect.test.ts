@@ -119,7 +119,33 @@ describe('inspection', () => {
   })
 
   test.each([
-    ['SELECT id\nFROM orders\nWHERE regon = 1', { line: 3, column: 7, word: 'regon' }, /perhaps you meant region/],
+    [
+      'SELECT id\nFROM orders\nWHERE regon = 1',
+      { line: 3, column: 7, word: 'regon' },
+      /^No column regon\. Did you mean region\?$/,
+    ],
+    [
+      'SELECT o.regon FROM orders o',
+      { line: 1, column: 10, word: 'regon' },
+      /^No column regon\. Did you mean region\?$/,
+    ],
+    ['SELECT colour FROM orders', { line: 1, column: 8, word: 'colour' }, /^No column colour\.$/],
+    // A slot of an open type does not hide it, in whichever part of the statement it stands.
+    [
+      'SELECT sum(amuont) FROM orders WHERE $least IS NULL OR amount * 2 > $least',
+      { line: 1, column: 12, word: 'amuont' },
+      /^No column amuont\. Did you mean amount\?$/,
+    ],
+    [
+      'SELECT id FROM orders WHERE $least IS NULL OR amount * 2 > $least',
+      { line: 1, column: 29, word: '$least' },
+      /^Say what \$least is, as in \$least::DOUBLE\.$/,
+    ],
+    [
+      'SELECT $word, id FROM orders WHERE $from IS NULL OR day + 1 > $from',
+      { line: 1, column: 36, word: '$from' },
+      /^Say what \$from is, as in \$from::DATE\.$/,
+    ],
     ['SELECT id FROM ordrs', { line: 1, column: 16, word: 'ordrs' }, /no table ordrs; perhaps you meant orders/],
     ["SELECT 'é', id\n  FROM ordrs", { line: 2, column: 8, word: 'ordrs' }, /perhaps you meant orders/],
     ['SELECT\n uper(region) FROM orders', { line: 2, column: 2, word: 'uper' }, /perhaps you meant upper/],

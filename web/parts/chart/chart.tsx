@@ -21,6 +21,9 @@ type Props = {
   sayMoment?: (time: string) => string
 }
 
+/** The newest point and half of its label stand at the very edge. */
+export const chartMargin = { top: 8, right: 20, bottom: 5, left: 5 }
+
 /** So wide is the room of one mark of time. */
 const tickWidth = 76
 
@@ -56,7 +59,7 @@ export function Chart({ kind, points, lines, unit, stacked = false, isClose = fa
           }))}
           type={stacked && lines.every(({ stack }) => stack === undefined) ? 'stacked' : 'default'}
           maxBarWidth={28}
-          barChartProps={{ accessibilityLayer: false }}
+          barChartProps={{ accessibilityLayer: false, margin: chartMargin }}
         />
       ) : (
         <LineChart
@@ -71,7 +74,7 @@ export function Chart({ kind, points, lines, unit, stacked = false, isClose = fa
           curveType="linear"
           strokeWidth={2}
           lineProps={({ name }) => ({ dot: lonePoint(points, name) })}
-          lineChartProps={{ accessibilityLayer: false }}
+          lineChartProps={{ accessibilityLayer: false, margin: chartMargin }}
         />
       )}
     </div>

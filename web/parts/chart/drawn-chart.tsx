@@ -3,7 +3,7 @@ import { AreaChart, PieChart, ScatterChart } from '@mantine/charts'
 import { Text } from '@mantine/core'
 import type { Chart as ChartSpec, Layout } from '../../../clients/chart/index.ts'
 import { sayNumber } from '../../text/words.ts'
-import { Chart, type ChartLine, type ChartPoint } from './chart.tsx'
+import { Chart, chartMargin, type ChartLine, type ChartPoint } from './chart.tsx'
 import { sayMoment } from '../cells/cell-text.ts'
 import classes from './result-chart.module.css'
 
@@ -56,7 +56,7 @@ export function DrawnChart({ chart, layout }: { chart: ChartSpec; layout: Layout
           tickLine="none"
           gridAxis="x"
           valueFormatter={sayNumber}
-          areaChartProps={{ accessibilityLayer: false }}
+          areaChartProps={{ accessibilityLayer: false, margin: chartMargin }}
         />
       </div>
     )
@@ -106,7 +106,7 @@ function Cloud({ chart: { x }, layout }: { chart: ChartSpec; layout: Layout }) {
         withLegend={data.length > 1}
         tickLine="none"
         valueFormatter={{ x: sayX, y: sayNumber }}
-        scatterChartProps={{ accessibilityLayer: false }}
+        scatterChartProps={{ accessibilityLayer: false, margin: chartMargin }}
       />
     </div>
   )

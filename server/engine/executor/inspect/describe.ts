@@ -10,6 +10,7 @@ import type { LocalCatalog, InspectCall, Inspection, EnginePlan, SlotValue, Slot
 import { bindableSlots, bindStatement, castOf } from '../instance/slots.ts'
 import { castSlots, withoutSemicolon } from '../instance/sql-text.ts'
 import { suggestTypes } from './suggest.ts'
+import { prepareTyped } from './typed.ts'
 import { typeName } from '../instance/values.ts'
 
 /** The tables, slots and columns of a statement, without running it. */
@@ -31,11 +32,11 @@ export function inspect(instance: Instance, call: Cancellable, input: InspectCal
     )
     await safePatterns({ sql, root: sighting.root, texts }, async (changed) => parse(lease, changed))
     const casts = new Map(slots.map(({ name, suggestedType }) => [name, castOf(suggestedType)]))
-    const typedSql = castSlots(sql, (name) => casts.get(name) ?? 'VARCHAR')
-    const typed = await prepare(lease, typedSql)
+    const castFor = (name: string): string => casts.get(name) ?? 'VARCHAR'
+    const typed = await prepareTyped(lease, sql, castFor)
     const names = uniqueNames(Array.from({ length: typed.columnCount }, (_, index) => typed.columnName(index)))
     const types = resultTypes(typed, input.sql)
-    refuseForeign(input.sql, await boundReads(lease, instance, typedSql), sighting)
+    refuseForeign(input.sql, await boundReads(lease, instance, castSlots(sql, castFor)), sighting)
     const counts = countColumns(sighting.root, types.length)
     const columns = types.map((type, index) => {
       return {

@@ -4,12 +4,13 @@ import { Failure } from '../../../failure.ts'
 import { boundReads, refuseForeign } from './bound.ts'
 import { inspectSql, mostOffset, parse } from './inspect.ts'
 import { refuseWildcards, safePatterns, textSlots } from './patterns.ts'
-import { prepare, withConnection, type Cancellable, type Instance } from '../instance/instances.ts'
+import { withConnection, type Cancellable, type Instance } from '../instance/instances.ts'
 import type { Column } from '../socket/protocol.ts'
 import type { BoundSlot } from '../instance/slots.ts'
 import { sqlFailure } from '../instance/sql-failure.ts'
 import { castSlots, quoteText, withoutSemicolon } from '../instance/sql-text.ts'
 import { directEncoder, doubt, candidateValue, isNeverCandidate, jsonText, typeName } from '../instance/values.ts'
+import { prepareTyped } from './typed.ts'
 
 /** A statement that was inspected and described once; every later call of it starts here. */
 export type StatementPlan = {
@@ -69,10 +70,11 @@ function makePlan(
       { sql: withoutSemicolon(input.sql), root: sighting.root, texts: textSlots(input.slots) },
       async (changed) => parse(lease, changed),
     )
-    const sql = castSlots(author, (name) => casts.get(name) ?? 'VARCHAR')
+    const castFor = (name: string): string => casts.get(name) ?? 'VARCHAR'
+    const sql = castSlots(author, castFor)
     const reads = await boundReads(lease, instance, sql)
     if (reads !== null) refuseForeign(input.sql, reads, sighting)
-    const statement = await prepare(lease, sql)
+    const statement = await prepareTyped(lease, author, castFor)
     const types = resultTypes(statement, input.sql)
     refuseForeign(input.sql, reads, sighting)
     const names = uniqueNames(types.map((_, index) => statement.columnName(index)))

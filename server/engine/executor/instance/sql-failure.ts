@@ -1,4 +1,4 @@
-import { Failure } from '../../../failure.ts'
+import { closest, Failure } from '../../../failure.ts'
 import { tokenize } from './sql-tokens.ts'
 
 /** A refusal of SQL that points at the line, column and word. */
@@ -39,9 +39,19 @@ export function bindFailure(sql: string, error: Error): Failure {
   const [first = ''] = error.message.split('\n')
   const [kind, ...rest] = first.split(': ')
   const sentence = (/^[A-Za-z ]+ Error$/.test(kind ?? '') ? rest.join(': ') : first).trim()
+  const column = columnPattern.exec(sentence)?.[1]
+  if (column !== undefined) {
+    const listed = /Candidate bindings: (.*)/.exec(error.message)?.[1] ?? ''
+    const candidates = [...listed.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name.split('.').at(-1) ?? name)
+    const near = closest(column, candidates)
+    const hint = near === undefined ? '' : ` Did you mean ${near}?`
+    return sqlFailure(sql, `No column ${column}.${hint}`, offsetOfWord(sql, column))
+  }
   const name = /"([^"]+)"/.exec(sentence)?.[1] ?? /name (\S+) does not exist/.exec(sentence)?.[1]
-  const candidates = /(?:Candidate bindings: |Did you mean )"([^"]+)"/.exec(error.message)?.[1]
-  const hint = candidates === undefined ? '' : `; perhaps you meant ${candidates.split('.').at(-1) ?? candidates}`
+  const meant = /Did you mean "([^"]+)"/.exec(error.message)?.[1]
+  const hint = meant === undefined ? '' : `; perhaps you meant ${meant.split('.').at(-1) ?? meant}`
   const message = `${sentence.replace(/[.!]$/, '')}${hint}.`
   return sqlFailure(sql, message, name === undefined ? undefined : offsetOfWord(sql, name))
 }
+
+const columnPattern = /(?:^Referenced column|does not have a column named) "([^"]+)"/

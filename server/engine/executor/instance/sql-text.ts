@@ -23,12 +23,17 @@ export function withoutSemicolon(sql: string): string {
 
 /** Each `$name` in `sql` becomes a cast of itself: only then are the result's types exact without executing. */
 export function castSlots(sql: string, castOf: (name: string) => string): string {
+  // No parentheses around it: `x IN $list` must not have them.
+  return replaceSlots(sql, (name, text) => `CAST(${text} AS ${castOf(name)})`)
+}
+
+/** `sql` with something else in the place of each slot. */
+export function replaceSlots(sql: string, replace: (name: string, text: string) => string): string {
   let out = ''
   let copied = 0
   for (const { kind, text, start } of tokenize(sql)) {
     if (kind !== 'slot') continue
-    // No parentheses around it: `x IN $list` must not have them.
-    out += `${sql.slice(copied, start)}CAST(${text} AS ${castOf(text.slice(1).toLowerCase())})`
+    out += `${sql.slice(copied, start)}${replace(text.slice(1).toLowerCase(), text)}`
     copied = start + text.length
   }
   return out + sql.slice(copied)

@@ -227,7 +227,10 @@ function Charts({ place, view, metrics, before, marks }: ChartsProps) {
         lines={[
           { name: 'answered', label: 'Answered', color: 'var(--sluice-chart-strong)', stack: 'now' },
           { name: 'errors', label: 'Errors', color: 'red.7', stack: 'now' },
-          ...(totals.rejected === 0 ? [] : [{ name: 'rejected', label: 'Rejected', color: 'gray.6', stack: 'now' }]),
+          // Beside the calls, whose bars are as many as their tile says: a limit turned these away.
+          ...(totals.rejected === 0
+            ? []
+            : [{ name: 'rejected', label: 'Rejected', color: 'gray.6', stack: 'rejected' }]),
           ...compared({ ...past('before_calls'), stack: 'before' }),
         ]}
       />
