@@ -73,15 +73,25 @@ type Shown = {
 
 const pages: Shown[] = [
   {
-    name: 'build-empty',
-    path: 'connections',
+    name: 'build-home-empty',
+    path: 'home',
     empty: true,
     ready: (page) => page.getByRole('link', { name: 'Connect the sample API' }).waitFor(),
   },
-  { name: 'build-connections', path: 'connections', ready: (page) => page.getByText('Ready').first().waitFor() },
+  {
+    name: 'build-home',
+    path: 'home',
+    ready: (page) => page.getByRole('list', { name: 'Last changes' }).waitFor(),
+  },
+  {
+    name: 'build-empty',
+    path: 'data',
+    empty: true,
+    ready: (page) => page.getByRole('link', { name: 'Connect the sample API' }).waitFor(),
+  },
   {
     name: 'build-connection',
-    path: 'connections',
+    path: 'data',
     ready: async (page) => {
       await page.getByRole('link', { name: 'Orders', exact: true }).click()
       await page.getByRole('button', { name: 'Test' }).click()
@@ -123,7 +133,7 @@ const pages: Shown[] = [
   },
   {
     name: 'build-connection-history',
-    path: 'connections',
+    path: 'data',
     ready: async (page) => {
       await page.getByRole('link', { name: 'Orders', exact: true }).click()
       await page.getByRole('tab', { name: 'History' }).click()
@@ -153,11 +163,6 @@ const pages: Shown[] = [
     name: 'build-rows',
     path: 'data/customers/rows',
     ready: (page) => page.getByRole('grid').getByText('Customer 1', { exact: true }).waitFor(),
-  },
-  {
-    name: 'build-lineage',
-    path: 'data/customers/lineage',
-    ready: (page) => page.locator('.react-flow__node').getByText('revenue_by_month').waitFor(),
   },
   { name: 'build-queries', path: 'queries', ready: (page) => page.getByText('production v1').first().waitFor() },
   {

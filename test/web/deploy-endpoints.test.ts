@@ -28,7 +28,7 @@ test('a query is deployed, called with a new key by the copied line, broken, rol
   await page.getByText('Version 1 of sales_by_region now answers in production.').waitFor()
   await deployedList(page).getByText('deployed by Ada Lindqvist').waitFor()
 
-  await rail(page, 'API keys').click()
+  await rail(page, 'Keys').click()
   await page.getByRole('button', { name: 'New API key' }).click()
   const making = page.getByRole('dialog', { name: 'New API key' })
   await making.getByLabel('Name').fill('web shop')
@@ -39,6 +39,7 @@ test('a query is deployed, called with a new key by the copied line, broken, rol
   await page.getByText('everything in production').waitFor()
   expect((await page.content()).includes(secret)).toBe(false)
 
+  await rail(page, 'Endpoints').click()
   await rail(page, 'Try it').click()
   await page.getByRole('button', { name: 'Call', exact: true }).click()
   await page.getByText('200 OK').waitFor()
@@ -151,7 +152,7 @@ test('a viewer sees everything, changes nothing, and calls only with a key', asy
   expect(await page.getByRole('button', { name: /^(Roll back to|Deploy) version/ }).count()).toBe(0)
   await page.getByRole('navigation', { name: 'sales_by_region' }).getByRole('link', { name: 'Try it' }).click()
   await page.getByText('You are a viewer here: calls need an API key.').waitFor()
-  await rail(page, 'API keys').click()
+  await rail(page, 'Keys').click()
   await page.getByText('Ask one of them for a key.').waitFor()
   expect(await page.getByRole('button', { name: 'New API key' }).count()).toBe(0)
   expect(complaints).toEqual([])

@@ -65,7 +65,7 @@ test('a call tells all that is known of it, is tried again, found by its address
   await page.getByRole('combobox', { name: 'Call type' }).click()
   await page.getByRole('option', { name: 'By question' }).click()
   await table.getByRole('button', { name: `open call ${id.slice(-4)}` }).click()
-  await drawer.getByRole('link', { name: 'Open in Try it' }).click()
+  await drawer.getByRole('link', { name: 'Open in Ask' }).click()
   expect(await page.getByRole('textbox', { name: 'Question' }).inputValue()).toBe(question)
   expect(complaints).toEqual([])
 })

@@ -30,7 +30,7 @@ test('calls appear in the live tail and in the metrics, and a missed question be
   expect(await row.locator('svg line').count()).toBe(1)
   expect(await row.locator('svg rect').last().getAttribute('y')).toBe('1.0')
 
-  await rail(page, 'Metrics').click()
+  await rail(page, 'Usage').click()
   const tiles = page.getByRole('main').locator('dl').first()
   await expect.poll(() => tiles.textContent()).toMatch(/^Calls4Errors25 %1 of 4Average\d.*p95\d/)
   // All of it in one piece of time: a dot for each line, where a line has nowhere to go.

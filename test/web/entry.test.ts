@@ -109,8 +109,8 @@ test('a sign-in leads back to where one wanted to go, and nowhere else', async (
     await page.getByRole('button', { name: 'Sign in' }).click()
   }
   await signIn()
-  await page.getByRole('heading', { name: 'Connections' }).waitFor()
-  expect(pathOf(page)).toBe(`/p/${projectId}/build/connections`)
+  await page.getByRole('heading', { name: 'Ask' }).waitFor()
+  expect(pathOf(page)).toBe(`/p/${projectId}/ask`)
 })
 
 test('an expired session asks again over the page and finishes what was begun', async () => {
@@ -146,8 +146,9 @@ test('what one person began is not finished by another who signs in over it', as
   await dialog.getByLabel('E-mail').fill(other.email)
   await dialog.getByLabel('Password', { exact: true }).fill(other.password)
   await dialog.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { name: 'Connections' }).waitFor()
+  await page.getByRole('heading', { name: 'Home' }).waitFor()
   await page.getByRole('link', { name: 'Settings' }).click()
+  await page.getByRole('link', { name: 'People and tokens' }).click()
   await page.getByText(other.email).waitFor()
   expect((await t.operator.get(`/v1/projects/${projectId}`)).body.name).toBe('Dairy')
 })

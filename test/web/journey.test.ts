@@ -60,13 +60,14 @@ test('from the address of an API to a call that is seen in the metrics, in one g
   await page.getByText('production v1').waitFor()
 
   await page.getByRole('link', { name: 'Deploy', exact: true }).click()
-  await rail(page, 'API keys').click()
+  await rail(page, 'Keys').click()
   await page.getByRole('button', { name: 'New API key' }).click()
   await page.getByRole('dialog').getByLabel('Name').fill('front desk')
   await page.getByRole('button', { name: 'Create key' }).click()
   const secret = await page.getByRole('dialog').getByLabel('API key', { exact: true }).inputValue()
   await page.getByRole('button', { name: 'I have stored it' }).click()
 
+  await rail(page, 'Endpoints').click()
   await rail(page, 'Try it').click()
   await page.getByText('With a key', { exact: true }).click()
   await page.getByLabel('API key', { exact: true }).fill(secret)
@@ -74,7 +75,7 @@ test('from the address of an API to a call that is seen in the metrics, in one g
   await page.getByRole('button', { name: 'Call', exact: true }).click()
   await page.getByRole('grid', { name: 'Rows of the answer' }).getByRole('gridcell', { name: 'Porto' }).waitFor()
 
-  await rail(page, 'Metrics').click()
+  await rail(page, 'Usage').click()
   const popular = page.getByRole('region', { name: 'Popular queries' })
   await popular.getByRole('row').filter({ hasText: 'nights_in_city' }).waitFor()
   await rail(page, 'Endpoints').click()

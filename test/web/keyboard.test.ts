@@ -1,7 +1,7 @@
-import type { Locator, Page } from 'playwright-core'
+import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { hasFocus, press, tabTo } from './by-keyboard.ts'
-import { openStage, waitMs, type Stage } from './stage.ts'
+import { openStage, rail, waitMs, type Stage } from './stage.ts'
 
 let stage: Stage
 beforeAll(async () => {
@@ -10,15 +10,12 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
-const rail = (page: Page, name: string): Locator =>
-  page.getByRole('navigation', { name: 'Deploy' }).getByRole('link', { name })
-
 test('keys, console, metrics, alerts and requests work by the keyboard alone', { timeout: 180_000 }, async () => {
   const { page, complaints } = await stage.visitAs(stage.owner, `/p/${stage.projectId}/deploy`)
   page.setDefaultTimeout(waitMs)
   await page.getByRole('heading', { level: 1, name: 'Endpoints' }).waitFor()
 
-  await press(page, rail(page, 'API keys'))
+  await press(page, rail(page, 'Keys'))
   await press(page, page.getByRole('button', { name: 'New API key' }))
   const making = page.getByRole('dialog', { name: 'New API key' })
   await tabTo(page, making.getByLabel('Name'))
@@ -39,6 +36,7 @@ test('keys, console, metrics, alerts and requests work by the keyboard alone', {
   await page.keyboard.press('Enter')
   await page.getByText('by hand and eye is changed.').waitFor()
 
+  await press(page, rail(page, 'Endpoints'))
   await press(page, rail(page, 'Try it'))
   await page.getByRole('heading', { level: 1, name: 'Try it' }).waitFor()
   await tabTo(page, page.getByRole('radiogroup', { name: 'Call as' }))
@@ -53,8 +51,8 @@ test('keys, console, metrics, alerts and requests work by the keyboard alone', {
   await page.getByRole('gridcell', { name: 'east' }).waitFor()
   await tabTo(page, page.getByRole('grid', { name: 'Rows of the answer' }))
 
-  await press(page, rail(page, 'Metrics'))
-  await page.getByRole('heading', { level: 1, name: 'Metrics' }).waitFor()
+  await press(page, rail(page, 'Usage'))
+  await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor()
   await tabTo(page, page.getByRole('combobox', { name: 'Time' }))
   await page.keyboard.press('Enter')
   const week = page.getByRole('option', { name: 'The last week' })
@@ -160,7 +158,10 @@ test('people, tokens, environments and the log are managed by the keyboard alone
   const { page, complaints } = await stage.visitAs(stage.owner, `/p/${stage.projectId}/settings/members`)
   page.setDefaultTimeout(waitMs)
   const settings = (name: string): Locator =>
-    page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name })
+    page
+      .getByRole('navigation', { name: /^(Settings|Pages of .+)$/ })
+      .getByRole('link', { name, exact: true })
+      .first()
   await press(page, page.getByRole('button', { name: 'Invite by link' }))
   await press(page, page.getByRole('radio', { name: 'Viewer' }), 'ArrowDown')
   await press(page, page.getByRole('button', { name: 'Create link' }))
@@ -176,13 +177,14 @@ test('people, tokens, environments and the log are managed by the keyboard alone
   await press(page, page.getByRole('button', { name: 'Revoke by hand' }))
   await press(page, page.getByRole('dialog').getByRole('button', { name: 'Revoke by hand' }))
   await page.getByText('Revoked', { exact: true }).waitFor()
+  await press(page, settings('Project'))
   await press(page, settings('Environments'))
   await press(page, page.getByRole('button', { name: 'Add environment' }))
   await tabTo(page, page.getByRole('dialog').getByLabel('Name'))
   await page.keyboard.type('rehearsal')
   await page.keyboard.press('Enter')
   await page.getByText('The environment rehearsal is ready.').waitFor()
-  await press(page, settings('Audit log'))
+  await press(page, settings('Audit'))
   await press(page, page.getByRole('button', { name: /added the environment rehearsal/ }))
   await page.getByText('environment.added').waitFor()
   expect(complaints).toEqual([])

@@ -81,6 +81,7 @@ test('an invitation is shown once, brings a newcomer in with its role, and is th
   await newcomer.page.getByLabel('Choose a password').fill('a long password')
   await newcomer.page.getByRole('button', { name: 'Join the project' }).click()
   await newcomer.page.getByRole('link', { name: 'Settings' }).click()
+  await newcomer.page.getByRole('link', { name: 'People and tokens' }).click()
   const row = newcomer.page.getByRole('listitem').filter({ hasText: 'Kim Okafor' })
   await row.getByText('Editor').waitFor()
   await row.getByText('You', { exact: true }).waitFor()
@@ -121,7 +122,7 @@ test('someone with an account joins with one button', async () => {
   await page.getByText(person.email).waitFor()
   await page.getByRole('button', { name: 'Join the project' }).click()
   await page.getByRole('button', { name: 'Project Second: choose another' }).waitFor()
-  expect(new URL(page.url()).pathname).toBe(`/p/${projectId}/build/connections`)
+  expect(new URL(page.url()).pathname).toMatch(new RegExp(`^/p/${projectId}/(build/home|ask)$`))
 })
 
 test('an account that is not signed in signs in on the invitation itself', async () => {
@@ -135,7 +136,7 @@ test('an account that is not signed in signs in on the invitation itself', async
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('button', { name: 'Join the project' }).click()
   await page.getByRole('button', { name: 'Project Fourth: choose another' }).waitFor()
-  expect(new URL(page.url()).pathname).toBe(`/p/${projectId}/build/connections`)
+  expect(new URL(page.url()).pathname).toMatch(new RegExp(`^/p/${projectId}/(build/home|ask)$`))
 })
 
 test('a viewer sees who is there and is told why nothing can be changed', async () => {
@@ -149,15 +150,13 @@ test('a viewer sees who is there and is told why nothing can be changed', async 
   expect(await page.getByRole('combobox').count()).toBe(0)
   const rail = page.getByRole('navigation', { name: 'Settings' })
   expect(await rail.getByRole('link').allTextContents()).toEqual([
-    'Members',
-    'Management tokens',
-    'Environments',
-    'Variables',
-    'Secrets',
-    'Retention',
     'Project',
+    'People and tokens',
+    'Secrets and variables',
   ])
-  await rail.getByRole('link', { name: 'Environments' }).click()
+  await rail.getByRole('link', { name: 'Project' }).click()
+  const parts = page.getByRole('navigation', { name: 'Pages of Project' })
+  await parts.getByRole('link', { name: 'Environments' }).click()
   await page.getByText('Owners add and delete them.').waitFor()
   expect(await page.getByRole('button', { name: /Add|Delete/ }).count()).toBe(0)
   await rail.getByRole('link', { name: 'Project' }).click()

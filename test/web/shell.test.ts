@@ -71,9 +71,9 @@ test('a few letters lead to any page and to anything the project holds', async (
     await page.getByRole('button', { name: what }).waitFor()
     await page.keyboard.press('Enter')
   }
-  await page.getByRole('heading', { level: 1, name: 'Connections' }).waitFor()
-  for (const label of ['Metrics', 'Alerts', 'API keys', 'Try it', 'Data', 'Queries', 'Retention']) {
-    await jump(label, new RegExp(`^${label} (Build|Deploy|Settings) of Weather`))
+  await page.getByRole('heading', { level: 1, name: 'Data' }).waitFor()
+  for (const label of ['Usage', 'Alerts', 'Ask', 'Try it', 'Home', 'Queries', 'Retention']) {
+    await jump(label, new RegExp(`^${label} (Build|Deploy|Settings|Questions) of Weather`))
     await page.getByRole('heading', { level: 1, name: label }).waitFor()
   }
   await jump('endpoint in staging', /^cities Endpoint in staging/)
@@ -87,7 +87,7 @@ test('a few letters lead to any page and to anything the project holds', async (
   await jump('Keys and limits', /^Keys and limits Guide/)
   await page.getByRole('heading', { level: 1, name: 'Keys and limits' }).waitFor()
   await page.goto(`/p/${projectId}/build/connections`)
-  await page.getByRole('heading', { level: 1, name: 'Connections' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Data' }).waitFor()
   const id = 'req_01M7JPS9S4JPDJSZ741TGWDD2K'
   await jump(id, new RegExp(`^${id} Call`))
   await page.getByText(`The log of this project has no call ${id}.`).waitFor()

@@ -123,7 +123,7 @@ test('an answer that belongs to nobody here connects nothing and says what to do
 })
 
 test('a file is dropped or chosen, and is a table a moment later', async () => {
-  const { page, complaints } = await t.visitAs(editor, `/p/${projectId}/build/connections`)
+  const { page, complaints } = await t.visitAs(editor, `/p/${projectId}/build/connections/catalog`)
   page.setDefaultTimeout(waitMs)
   await page.getByRole('link', { name: 'Upload a file' }).click()
   await heading(page, 'New table from files')

@@ -80,6 +80,10 @@ export function deployedList(page: Page, environment = 'production') {
   return page.getByRole('region', { name: `Deployed in ${environment}`, exact: true })
 }
 
+/** An entry of the rail, or one of the pages that share the entry that is shown. */
 export function rail(page: Page, label: string) {
-  return page.getByRole('navigation', { name: 'Deploy' }).getByRole('link', { name: label })
+  return page
+    .getByRole('navigation', { name: /^(Deploy|Pages of .+)$/ })
+    .getByRole('link', { name: label, exact: true })
+    .first()
 }

@@ -1,14 +1,14 @@
 export type SettingsSection =
+  | 'project'
+  | 'environments'
+  | 'retention'
   | 'members'
   | 'tokens'
-  | 'environments'
   | 'variables'
   | 'secrets'
-  | 'retention'
   | 'audit'
-  | 'project'
 
-export type TableView = 'columns' | 'rows' | 'contract' | 'versions' | 'lineage'
+export type TableView = 'columns' | 'rows' | 'contract' | 'versions'
 
 export const paths = {
   home: '/',
@@ -21,14 +21,16 @@ export const paths = {
   reference: (projectId: string, environment: string) =>
     `/reference/${projectId}${environment === usualEnvironment ? '' : `?environment=${environment}`}`,
   project: (projectId: string) => `/p/${projectId}`,
-  settings: (projectId: string, section: SettingsSection = 'members') => `/p/${projectId}/settings/${section}`,
+  settings: (projectId: string, section: SettingsSection = 'project') => `/p/${projectId}/settings/${section}`,
+  /** Its figures and what needs somebody; in a new project the steps to a first answer. */
+  buildHome: (projectId: string) => `/p/${projectId}/build/home`,
   build: (projectId: string, section: string) => `/p/${projectId}/build/${section}`,
-  connections: (projectId: string) => `/p/${projectId}/build/connections`,
   catalog: (projectId: string, entry = '') =>
     `/p/${projectId}/build/connections/catalog${entry === '' ? '' : `/${entry}`}`,
   newFileTable: (projectId: string) => `/p/${projectId}/build/connections/new?from=files`,
   connection: (projectId: string, datasourceId: string) => `/p/${projectId}/build/connections/${datasourceId}`,
-  tables: (projectId: string) => `/p/${projectId}/build/data`,
+  /** Connections, tables and models. */
+  data: (projectId: string) => `/p/${projectId}/build/data`,
   table: (projectId: string, table: string, view: TableView = 'columns') =>
     `/p/${projectId}/build/data/${table}/${view}`,
   newModel: (projectId: string) => `/p/${projectId}/build/models`,
@@ -36,10 +38,6 @@ export const paths = {
   /** With something selected in it: `table orders`, `query top_products`. */
   map: (projectId: string, selected = '') =>
     `/p/${projectId}/build/map${selected === '' ? '' : `?${new URLSearchParams({ of: selected })}`}`,
-  playground: (projectId: string) => `/p/${projectId}/build/playground`,
-  /** The steps left until an API of one's own answers. */
-  start: (projectId: string) => `/p/${projectId}/build/start`,
-  tour: (projectId: string) => `/p/${projectId}/build/tour`,
   queries: (projectId: string) => `/p/${projectId}/build/queries`,
   query: (projectId: string, name: string) => `/p/${projectId}/build/queries/${name}`,
 }

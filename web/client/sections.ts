@@ -1,23 +1,15 @@
 import {
-  Activity,
-  Bell,
-  BookOpen,
-  Boxes,
   Braces,
-  Cable,
   ChartLine,
   Database,
   FileCode2,
-  FlaskConical,
   History,
-  Hourglass,
+  House,
   KeyRound,
-  LockKeyhole,
   MessageCircleQuestion,
   PackageCheck,
   Radio,
   SlidersHorizontal,
-  SquareTerminal,
   UsersRound,
   Waypoints,
   type LucideIcon,
@@ -25,39 +17,83 @@ import {
 import type { SettingsSection } from '../browser/paths.ts'
 import type { Role } from './wire.ts'
 
-/** A page of a tab: its part of the address, and how it is called and drawn where one chooses. */
-export type Section<Name extends string = string> = { section: Name; label: string; icon: LucideIcon }
+type Part<Name extends string> = { section: Name; label: string }
+
+/** An entry of a rail: its part of the address, and its name and icon. Pages that belong together share an entry. */
+export type Section<Name extends string = string> = Part<Name> & { icon: LucideIcon; parts?: Array<Part<Name>> }
 
 /** Connections bring data in, data is what queries read, queries are what is deployed. */
 export const buildSections: Section[] = [
-  { section: 'connections', label: 'Connections', icon: Cable },
+  { section: 'home', label: 'Home', icon: House },
   { section: 'data', label: 'Data', icon: Database },
-  { section: 'queries', label: 'Queries', icon: FileCode2 },
-  { section: 'playground', label: 'Playground', icon: FlaskConical },
+  {
+    section: 'queries',
+    label: 'Queries',
+    icon: FileCode2,
+    parts: [
+      { section: 'queries', label: 'Queries' },
+      { section: 'playground', label: 'Playground' },
+    ],
+  },
   { section: 'map', label: 'Map', icon: Waypoints },
 ]
 
 export const deploySections: Section[] = [
-  { section: 'endpoints', label: 'Endpoints', icon: Radio },
+  {
+    section: 'endpoints',
+    label: 'Endpoints',
+    icon: Radio,
+    parts: [
+      { section: 'endpoints', label: 'Endpoints' },
+      { section: 'try', label: 'Try it' },
+      { section: 'reference', label: 'Reference' },
+    ],
+  },
   { section: 'releases', label: 'Releases', icon: PackageCheck },
-  { section: 'try', label: 'Try it', icon: SquareTerminal },
-  { section: 'reference', label: 'Reference', icon: BookOpen },
-  { section: 'metrics', label: 'Metrics', icon: ChartLine },
-  { section: 'requests', label: 'Requests', icon: Activity },
   { section: 'questions', label: 'Questions', icon: MessageCircleQuestion },
-  { section: 'alerts', label: 'Alerts', icon: Bell },
-  { section: 'keys', label: 'API keys', icon: KeyRound },
+  {
+    section: 'metrics',
+    label: 'Usage',
+    icon: ChartLine,
+    parts: [
+      { section: 'metrics', label: 'Overview' },
+      { section: 'requests', label: 'Requests' },
+      { section: 'alerts', label: 'Alerts' },
+    ],
+  },
+  { section: 'keys', label: 'Keys', icon: KeyRound },
 ]
 
 const allSettings: Array<Section<SettingsSection>> = [
-  { section: 'members', label: 'Members', icon: UsersRound },
-  { section: 'tokens', label: 'Management tokens', icon: KeyRound },
-  { section: 'environments', label: 'Environments', icon: Boxes },
-  { section: 'variables', label: 'Variables', icon: Braces },
-  { section: 'secrets', label: 'Secrets', icon: LockKeyhole },
-  { section: 'retention', label: 'Retention', icon: Hourglass },
-  { section: 'audit', label: 'Audit log', icon: History },
-  { section: 'project', label: 'Project', icon: SlidersHorizontal },
+  {
+    section: 'project',
+    label: 'Project',
+    icon: SlidersHorizontal,
+    parts: [
+      { section: 'project', label: 'General' },
+      { section: 'environments', label: 'Environments' },
+      { section: 'retention', label: 'Retention' },
+    ],
+  },
+  {
+    section: 'members',
+    label: 'People and tokens',
+    icon: UsersRound,
+    parts: [
+      { section: 'members', label: 'Members' },
+      { section: 'tokens', label: 'Management tokens' },
+    ],
+  },
+  {
+    section: 'variables',
+    label: 'Secrets and variables',
+    icon: Braces,
+    parts: [
+      { section: 'variables', label: 'Variables' },
+      { section: 'secrets', label: 'Secrets' },
+    ],
+  },
+  { section: 'audit', label: 'Audit', icon: History },
 ]
 
 /** The sections someone with this role has any use for. */

@@ -26,7 +26,7 @@ export function ProjectPages({ projectId }: { projectId: string }) {
     <Switch>
       <Route path="/p/:projectId">
         {/* A viewer comes for answers. */}
-        <Redirect to={project.role === 'viewer' ? askPath(project.id) : paths.connections(project.id)} replace />
+        <Redirect to={project.role === 'viewer' ? askPath(project.id) : paths.buildHome(project.id)} replace />
       </Route>
       <Route path="/p/:projectId/ask">
         <Suspense fallback={<Shell project={project}>{null}</Shell>}>

@@ -6,42 +6,32 @@ import { paths } from '../../browser/paths.ts'
 import { buildSections } from '../../client/sections.ts'
 import type { Project } from '../../client/wire.ts'
 import { NotFoundPage } from '../../parts/shell/not-found.tsx'
-import { NextStep } from '../start/next-step.tsx'
 import { ConnectionPage } from './connections/connection-page.tsx'
-import { ConnectionsSection } from './connections/connections.tsx'
+import { DataSection } from './data/data-list.tsx'
 import { QueriesSection } from './queries/queries.tsx'
 import { TablePage } from './data/table-page.tsx'
-import { TablesSection } from './data/tables.tsx'
 
+const HomePage = lazy(async () => ({ default: (await import('./home/home.tsx')).HomePage }))
 const MapPage = lazy(async () => ({ default: (await import('./map/map-page.tsx')).MapPage }))
 const PlaygroundPage = lazy(async () => ({
   default: (await import('./playground/playground-page.tsx')).PlaygroundPage,
 }))
 const CatalogPage = lazy(async () => ({ default: (await import('./catalog/catalog-page.tsx')).CatalogPage }))
-const StartPage = lazy(async () => ({ default: (await import('../start/start-page.tsx')).StartPage }))
-const TourPage = lazy(async () => ({ default: (await import('../start/tour-page.tsx')).TourPage }))
 const ModelPage = lazy(async () => ({ default: (await import('./models/model-page.tsx')).ModelPage }))
 const QueryPage = lazy(async () => ({ default: (await import('./queries/query-page.tsx')).QueryPage }))
 
 /** Pages that have no pages of their own under them. */
-const lonePages: Record<string, typeof MapPage> = {
-  map: MapPage,
-  playground: PlaygroundPage,
-  start: StartPage,
-  tour: TourPage,
-}
+const lonePages: Record<string, typeof MapPage> = { home: HomePage, map: MapPage, playground: PlaygroundPage }
+
+/** Pages of earlier versions, by the one that has taken their place. */
+const movedPages: Record<string, string> = { connections: 'data', start: 'home', tour: 'home' }
 
 /** Everything under `/p/{project}/build`. */
 export function BuildPages({ project }: { project: Project }) {
   return (
     <Switch>
       <Route path="/p/:projectId/build">
-        <Redirect to={paths.connections(project.id)} replace />
-      </Route>
-      <Route path="/p/:projectId/build/connections">
-        <Frame project={project}>
-          <ConnectionsSection project={project} />
-        </Frame>
+        <Redirect to={paths.buildHome(project.id)} replace />
       </Route>
       <Route path="/p/:projectId/build/connections/catalog/:entry?">
         {({ entry }) => (
@@ -59,7 +49,7 @@ export function BuildPages({ project }: { project: Project }) {
       </Route>
       <Route path="/p/:projectId/build/data">
         <Frame project={project}>
-          <TablesSection project={project} />
+          <DataSection project={project} />
         </Frame>
       </Route>
       <Route path="/p/:projectId/build/data/:table/:view?">
@@ -94,6 +84,8 @@ export function BuildPages({ project }: { project: Project }) {
       </Route>
       <Route path="/p/:projectId/build/:section">
         {({ section }) => {
+          const moved = movedPages[section]
+          if (moved !== undefined) return <Redirect to={paths.build(project.id, moved)} replace />
           const Page = lonePages[section]
           if (Page === undefined) return <NotFoundPage />
           return (
@@ -112,17 +104,17 @@ export function BuildPages({ project }: { project: Project }) {
 
 function Frame({ project, children }: { project: Project; children: React.ReactNode }) {
   const [path] = useLocation()
-  const [, , , , current = ''] = path.split('/')
+  const [, , , , current = '', inside] = path.split('/')
   return (
     <Shell project={project} wide>
       <Rail
         label="Build"
         sections={buildSections}
-        // A model is a table among the others.
-        current={current === 'models' ? 'data' : current}
+        // Connections and models are data as tables are.
+        current={current === 'models' || current === 'connections' ? 'data' : current}
         to={(section) => paths.build(project.id, section)}
+        isPart={inside === undefined}
       >
-        <NextStep project={project} section={current} />
         {children}
       </Rail>
     </Shell>

@@ -28,7 +28,7 @@ export function DeployPages({ project, page }: { project: Project; page: string 
   if (shown === null) return <NotFoundPage />
   return (
     <Shell project={project} wide environment={<EnvironmentSwitch place={place} />}>
-      <Rail label="Deploy" sections={deploySections} current={section} to={place.to}>
+      <Rail label="Deploy" sections={deploySections} current={section} to={place.to} isPart={name === undefined}>
         {shown}
       </Rail>
     </Shell>

@@ -27,7 +27,7 @@ export function SecretsSection({ project }: { project: Project }) {
             <Empty
               icon={<LockKeyhole size={20} />}
               action={
-                <Button component={Link} href={paths.connections(project.id)}>
+                <Button component={Link} href={paths.data(project.id)}>
                   Go to connections
                 </Button>
               }

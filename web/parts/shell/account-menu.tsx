@@ -1,10 +1,9 @@
 import { ActionIcon, Avatar, Menu, Text, useMantineColorScheme, type MantineColorScheme } from '@mantine/core'
-import { BookOpen, Footprints, LogOut, UserRound } from 'lucide-react'
+import { BookOpen, LogOut, UserRound } from 'lucide-react'
 import { Link } from 'wouter'
 import { paths } from '../../browser/paths.ts'
 import { useUser } from '../../client/queries.ts'
 import { useLeave } from '../../client/sign-out.ts'
-import type { Project } from '../../client/wire.ts'
 
 export const schemes: ReadonlyArray<{ value: MantineColorScheme; label: string }> = [
   { value: 'auto', label: 'Like the system' },
@@ -16,7 +15,7 @@ function asScheme(value: string): MantineColorScheme {
   return schemes.find((scheme) => scheme.value === value)?.value ?? 'auto'
 }
 
-export function AccountMenu({ project }: { project?: Project | undefined }) {
+export function AccountMenu() {
   const user = useUser()
   const leave = useLeave()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
@@ -53,15 +52,6 @@ export function AccountMenu({ project }: { project?: Project | undefined }) {
         <Menu.Item component={Link} href={paths.docs()} leftSection={<BookOpen size={15} aria-hidden />}>
           Guides and API
         </Menu.Item>
-        {project !== undefined && project.role !== 'viewer' && (
-          <Menu.Item
-            component={Link}
-            href={project.is_example ? paths.tour(project.id) : paths.start(project.id)}
-            leftSection={<Footprints size={15} aria-hidden />}
-          >
-            {project.is_example ? 'Tour' : 'Getting started'}
-          </Menu.Item>
-        )}
         <Menu.Divider />
         <Menu.RadioGroup value={colorScheme} onChange={(value) => setColorScheme(asScheme(value))}>
           {schemes.map(({ value, label }) => (

@@ -10,8 +10,8 @@ export const alertsKey = (projectId: string) => ['projects', projectId, 'deploy'
 
 const refreshMs = 30_000
 
-/** Whether something is wrong, on every page of a project; it leads to what. */
-export function AlertBell({ project }: { project: Project }) {
+/** The alerts that fire and that nobody has silenced. */
+export function useFiringAlerts(project: Project): Alert[] {
   const alerts = useQuery({
     queryKey: alertsKey(project.id),
     refetchInterval: refreshMs,
@@ -20,9 +20,14 @@ export function AlertBell({ project }: { project: Project }) {
     retry: false,
   })
   // A silenced alert is known already.
-  const firing = (alerts.data ?? []).filter(
+  return (alerts.data ?? []).filter(
     ({ state, enabled, silenced }) => state === 'firing' && enabled && silenced === null,
   )
+}
+
+/** Whether something is wrong, on every page of a project; it leads to what. */
+export function AlertBell({ project }: { project: Project }) {
+  const firing = useFiringAlerts(project)
   const words =
     firing.length === 0
       ? 'Alerts: all well'

@@ -1,10 +1,10 @@
 import { Kbd, Text, UnstyledButton, useMantineColorScheme } from '@mantine/core'
 import { Spotlight, spotlight, type SpotlightActionData, type SpotlightActionGroupData } from '@mantine/spotlight'
-import { BookOpen, FolderOpen, Footprints, LogOut, Plus, Search, SunMoon, UserRound } from 'lucide-react'
+import { BookOpen, FolderOpen, LogOut, MessageCircleQuestion, Plus, Search, SunMoon, UserRound } from 'lucide-react'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { contents } from '../../text/contents.ts'
-import { deployPath, paths } from '../../browser/paths.ts'
+import { askPath, deployPath, paths } from '../../browser/paths.ts'
 import { useProjects } from '../../client/queries.ts'
 import { buildSections, deploySections, settingsSections, type Section } from '../../client/sections.ts'
 import { useLeave } from '../../client/sign-out.ts'
@@ -111,19 +111,19 @@ function useJumps({ project, onCreate }: Props): Jumps {
 }
 
 function ofTab<Name extends string>(tab: string, sections: Array<Section<Name>>, to: (section: Name) => string) {
-  return sections.map(({ section, label, icon }) => ({ label, icon, tab, to: to(section) }))
+  return sections.flatMap(({ section, label, icon, parts = [{ section, label }] }) =>
+    // The first of several pages goes by the name of their entry.
+    parts.map((part) => ({ label: part.section === section ? label : part.label, icon, tab, to: to(part.section) })),
+  )
 }
 
 function pagesOf(project: Project, navigate: (to: string) => void): SpotlightActionData[] {
   const pages = [
+    { label: 'Ask', icon: MessageCircleQuestion, tab: 'Questions', to: askPath(project.id) },
     ...ofTab('Build', buildSections, (section) => paths.build(project.id, section)),
     ...ofTab('Deploy', deploySections, (section) => deployPath(project.id, section)),
     ...ofTab('Settings', settingsSections(project.role), (section) => paths.settings(project.id, section)),
   ]
-  if (project.role !== 'viewer') {
-    const start = project.is_example ? paths.tour(project.id) : paths.start(project.id)
-    pages.push({ label: project.is_example ? 'Tour' : 'Getting started', icon: Footprints, tab: 'Build', to: start })
-  }
   return pages.map(({ label, icon: Icon, tab, to }) => ({
     id: to,
     label,
@@ -172,7 +172,7 @@ function useThings(project: Project | undefined, used: boolean): Jumps {
       group: 'Tags',
       actions: [
         ...tagged(queries).map((tag) => jump(`Queries tagged ${tag}`, tag, taggedWith(paths.queries(id), tag))),
-        ...tagged(sources).map((tag) => jump(`Tables tagged ${tag}`, tag, taggedWith(paths.tables(id), tag))),
+        ...tagged(sources).map((tag) => jump(`Tables tagged ${tag}`, tag, taggedWith(paths.data(id), tag))),
       ],
     },
     {

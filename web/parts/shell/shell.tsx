@@ -57,7 +57,7 @@ export function Shell({
           <JumpButton />
           {project !== undefined && <AlertBell project={project} />}
           {environment !== undefined && <div className={classes.environment}>{environment}</div>}
-          <AccountMenu project={project} />
+          <AccountMenu />
         </div>
       </header>
       {project !== undefined && <JobBar project={project} />}

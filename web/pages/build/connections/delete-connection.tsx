@@ -20,7 +20,7 @@ export function DeleteConnection({ project, source }: { project: Project; source
       client.setQueryData<Datasource[]>(thingKeys.sources(project.id), (known) =>
         known?.filter(({ id }) => id !== source.id),
       )
-      navigate(paths.connections(project.id))
+      navigate(paths.data(project.id))
     },
     {
       refresh: [thingKeys.sources(project.id), thingKeys.objects(project.id)],

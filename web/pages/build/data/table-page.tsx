@@ -1,5 +1,5 @@
 import { Button, Group, Tabs, Text } from '@mantine/core'
-import { Download, FileUp, RefreshCw } from 'lucide-react'
+import { Download, FileUp, RefreshCw, Waypoints } from 'lucide-react'
 import { lazy, Suspense } from 'react'
 import { Link, useLocation } from 'wouter'
 import { Heading } from '../../../parts/text/heading.tsx'
@@ -21,7 +21,6 @@ import { UsedBy } from './used-by.tsx'
 const RowsView = lazy(async () => ({ default: (await import('./rows-view.tsx')).RowsView }))
 const ContractView = lazy(async () => ({ default: (await import('./contract-view.tsx')).ContractView }))
 const VersionsView = lazy(async () => ({ default: (await import('./versions-view.tsx')).VersionsView }))
-const LineageView = lazy(async () => ({ default: (await import('./lineage.tsx')).LineageView }))
 
 type Props = { project: Project; table: string; view: string | undefined }
 
@@ -34,7 +33,7 @@ export function TablePage({ project, table, view }: Props) {
         source === undefined ? (
           <>
             <Heading title="There is no such table">It may have been deleted with its connection.</Heading>
-            <Button component={Link} href={paths.tables(project.id)}>
+            <Button component={Link} href={paths.data(project.id)}>
               Go to the tables
             </Button>
           </>
@@ -69,14 +68,13 @@ function TableOf({ project, source, view }: { project: Project; source: Datasour
   )
 }
 
-const views: TableView[] = ['columns', 'rows', 'contract', 'versions', 'lineage']
+const views: TableView[] = ['columns', 'rows', 'contract', 'versions']
 
 const viewNames: Record<TableView, string> = {
   columns: 'Columns',
   rows: 'Rows',
   contract: 'Rules',
   versions: 'Versions',
-  lineage: 'Lineage',
 }
 
 type DescribedProps = { project: Project; source: Datasource; object: DescribedObject; view: string | undefined }
@@ -92,6 +90,14 @@ function Described({ project, source, object, view }: DescribedProps) {
         within={project.name}
         action={
           <Group gap="xs">
+            <Button
+              component={Link}
+              variant="default"
+              href={paths.map(project.id, `table ${object.table_name}`)}
+              leftSection={<Waypoints size={16} aria-hidden />}
+            >
+              In the map
+            </Button>
             <Button
               component="a"
               variant="default"
@@ -171,9 +177,6 @@ function Described({ project, source, object, view }: DescribedProps) {
           </Tabs.Panel>
           <Tabs.Panel value="versions">
             <VersionsView project={project} source={source} />
-          </Tabs.Panel>
-          <Tabs.Panel value="lineage">
-            <LineageView project={project} object={object} />
           </Tabs.Panel>
         </Suspense>
       </Tabs>

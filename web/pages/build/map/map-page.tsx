@@ -33,8 +33,8 @@ export function MapPage({ project }: { project: Project }) {
             <Empty
               icon={<Waypoints size={20} />}
               action={
-                <Button component={Link} href={paths.connections(project.id)}>
-                  Go to connections
+                <Button component={Link} href={paths.data(project.id)}>
+                  Go to data
                 </Button>
               }
             >

@@ -33,7 +33,7 @@ export function useModelActs(project: Project, model: Model | null) {
   const remove = useAct(
     async () => {
       await call<undefined>('DELETE', `${all}/${model?.name ?? ''}`)
-      navigate(paths.tables(project.id))
+      navigate(paths.data(project.id))
     },
     { refresh: changed, say: () => `${model?.name ?? 'The model'} is deleted.` },
   )

@@ -47,7 +47,7 @@ export function QueriesSection({ project }: { project: Project }) {
       </Loaded>
       {editor && (
         <Modal opened={creating} onClose={() => setCreating(false)} title="New query">
-          <NewQueryForm project={project} table={asked} onClose={() => setCreating(false)} />
+          <NewQueryForm project={project} table={asked === '' ? null : asked} onClose={() => setCreating(false)} />
         </Modal>
       )}
     </>

@@ -29,7 +29,7 @@ export function Reports({ place }: { place: Place }) {
         {(list) =>
           list.length === 0 ? (
             <Empty icon={<Flag size={20} />}>
-              Nobody has reported a wrong answer. Under Try it, an answer to a question asked with a key can be.
+              Nobody has reported a wrong answer. Under Ask, an answer can be.
             </Empty>
           ) : (
             <Rows label="Reported answers">

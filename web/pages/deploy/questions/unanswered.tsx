@@ -16,16 +16,21 @@ import type { Place } from '../shared/place.ts'
 import { TeachDialog } from './teach-dialog.tsx'
 import type { QuestionGroup } from '../shared/wire.ts'
 
-/** Unanswered questions, in groups of about the same, those asked most first. */
-export function Unanswered({ place, most = 200 }: { place: Place; most?: number }) {
-  const { project, environment } = place
-  const groups = useQuery({
-    queryKey: [...questionsKey(project.id), 'groups', environment, most],
+const mostGroups = 200
+
+export function useUnanswered(projectId: string, environment: string) {
+  return useQuery({
+    queryKey: [...questionsKey(projectId), 'groups', environment],
     queryFn: async ({ signal }) => {
-      const path = `/v1/projects/${project.id}/questions/unanswered?environment=${environment}&limit=${most}`
+      const path = `/v1/projects/${projectId}/questions/unanswered?environment=${environment}&limit=${mostGroups}`
       return (await call<Page<QuestionGroup>>('GET', path, { signal })).data
     },
   })
+}
+
+/** Unanswered questions, in groups of about the same, those asked most first. */
+export function Unanswered({ place, most = mostGroups }: { place: Place; most?: number }) {
+  const groups = useUnanswered(place.project.id, place.environment)
   return (
     <Loaded query={groups}>
       {(list) =>
@@ -35,7 +40,7 @@ export function Unanswered({ place, most = 200 }: { place: Place; most?: number 
           </Empty>
         ) : (
           <Rows label="Unanswered questions">
-            {list.map((group) => (
+            {list.slice(0, most).map((group) => (
               <GroupRow key={group.question} place={place} group={group} />
             ))}
           </Rows>

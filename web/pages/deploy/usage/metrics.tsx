@@ -29,7 +29,7 @@ export function MetricsPage({ place }: { place: Place }) {
   const view = useUsageFilter()
   return (
     <>
-      <Heading title="Metrics" within={project.name} action={<SavedViews place={place} page="metrics" />}>
+      <Heading title="Usage" within={project.name} action={<SavedViews place={place} page="metrics" />}>
         Calls in {environment}. New ones appear within half a minute; drag over a chart to look closer.
       </Heading>
       <UsageFilterBar place={place} />
