@@ -152,7 +152,7 @@ test('from an address to a deployed query, step by step', { timeout: 120_000 }, 
   await expect.poll(nodesOf, { timeout: waitMs }).toBe(5)
   await moveTo(page, at('data/orders/lineage'))
   await page.getByRole('tab', { name: 'Columns', selected: true }).waitFor()
-  await page.getByRole('link', { name: 'In the map' }).click()
+  await page.getByRole('link', { name: 'See it in the map' }).click()
   await page.getByRole('complementary', { name: 'Table orders' }).getByText('1 endpoint of 1 query').waitFor()
   expect(complaints.splice(0)).toEqual([])
 })

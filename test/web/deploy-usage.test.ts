@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectStatus } from '../harness/app.ts'
+import { findBarriers } from './barriers.ts'
+import { hasFocus } from './by-keyboard.ts'
 import { deployedList, openStage, rail, waitMs, type Stage } from './stage.ts'
 
 const run = promisify(execFile)
@@ -48,7 +50,14 @@ test('calls appear in the live tail and in the metrics, and a missed question be
   await page.getByRole('region', { name: 'Popular queries' }).getByRole('link', { name: 'sales_by_region' }).waitFor()
   await page.getByRole('button', { name: 'Show calls as a table' }).click()
   await page.getByRole('region', { name: 'Calls' }).getByRole('row').nth(1).waitFor()
-  await page.getByRole('region', { name: 'What went wrong' }).getByText('missing_slots').waitFor()
+  const wrong = page
+    .getByRole('region', { name: 'What went wrong' })
+    .getByRole('row')
+    .filter({ hasText: 'missing_slots' })
+  await wrong.getByText('A required slot had no value.').waitFor()
+  expect(await wrong.getByRole('link', { name: 'Show calls' }).getAttribute('href')).toMatch(
+    /requests\?hours=24&status=400&error=invalid_query$/,
+  )
 
   const question = 'which colour does the moon have'
   await caller.post('/v1/query', { query: question, project_id: stage.projectId })
@@ -58,6 +67,7 @@ test('calls appear in the live tail and in the metrics, and a missed question be
     .getByRole('list', { name: 'Unanswered questions' })
     .getByRole('listitem')
     .filter({ hasText: question })
+  await missed.getByRole('button', { name: question }).click()
   await missed.getByRole('button', { name: 'Make it an example…' }).waitFor()
   // What is filtered is the page as a whole: nothing of it happened elsewhere.
   await page.getByRole('combobox', { name: 'Query', exact: true }).click()
@@ -65,7 +75,21 @@ test('calls appear in the live tail and in the metrics, and a missed question be
   await expect.poll(() => tiles.textContent()).toMatch(/^Calls0/)
   await page.goto(`/p/${stage.projectId}/deploy/metrics?environment=staging`)
   await expect.poll(() => tiles.textContent()).toMatch(/^Calls0/)
+  // Questions are read and put away by the keyboard, and many at once.
+  for (const query of ['who painted the bridge', 'how deep is the sea'])
+    await caller.post('/v1/query', { query, project_id: stage.projectId })
   await page.goto(`/p/${stage.projectId}/deploy/questions`)
+  await page.getByRole('tab', { name: 'Unanswered 3' }).waitFor()
+  const lines = page.getByRole('list', { name: 'Unanswered questions' }).getByRole('button', { expanded: false })
+  await lines.first().focus()
+  await page.keyboard.press('ArrowDown')
+  await expect.poll(() => hasFocus(lines.nth(1))).toBe(true)
+  expect(await findBarriers(page, 'questions-inbox')).toEqual([])
+  for (const query of ['who painted the bridge', 'how deep is the sea'])
+    await page.getByRole('checkbox', { name: `Choose “${query}”` }).check()
+  await page.getByRole('button', { name: 'Ignore 2 questions' }).click()
+  await page.getByRole('tab', { name: 'Unanswered 1' }).waitFor()
+  await missed.getByRole('button', { name: question }).click()
   await missed.getByRole('button', { name: 'Make it an example…' }).click()
   const teaching = page.getByRole('dialog', { name: 'Which query answers this?' })
   // Nothing is taught that nobody chose: not what came nearest, and not without the values that it needs.

@@ -26,7 +26,7 @@ test('everything from jumping to making a project works by the keyboard, and the
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Home' }).waitFor()
   await page.getByRole('link', { name: 'Settings' }).press('Enter')
-  await page.getByRole('heading', { name: 'Project' }).waitFor()
+  await page.getByRole('heading', { name: 'Project', exact: true }).waitFor()
 
   const rail = page.getByRole('navigation', { name: 'Settings' })
   await rail.getByRole('link', { name: 'Audit' }).focus()

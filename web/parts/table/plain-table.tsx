@@ -11,6 +11,7 @@ export function PlainTable({
   rows,
   figures = none,
   whole,
+  opens = false,
 }: {
   label: string
   head: string[]
@@ -19,6 +20,8 @@ export function PlainTable({
   figures?: string[]
   /** The column that has a line of its own on a phone, where a row then wraps instead of scrolling sideways. */
   whole?: string
+  /** A click anywhere in a row is one on its first button. */
+  opens?: boolean
 }) {
   const endOf = (name: string | undefined): true | undefined => figures.includes(name ?? '') || undefined
   return (
@@ -37,7 +40,7 @@ export function PlainTable({
           {rows.map((cells, row) => (
             // Rows are whole values, drawn anew together.
             // oxlint-disable-next-line react/no-array-index-key
-            <tr key={row}>
+            <tr key={row} data-opens={opens || undefined}>
               {cells.map((cell, at) => (
                 <td
                   key={head[at]}

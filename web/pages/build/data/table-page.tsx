@@ -1,5 +1,5 @@
 import { Button, Group, Tabs, Text } from '@mantine/core'
-import { Download, FileUp, RefreshCw, Waypoints } from 'lucide-react'
+import { Download, FileUp, RefreshCw } from 'lucide-react'
 import { lazy, Suspense } from 'react'
 import { Link, useLocation } from 'wouter'
 import { Heading } from '../../../parts/text/heading.tsx'
@@ -90,14 +90,6 @@ function Described({ project, source, object, view }: DescribedProps) {
         within={project.name}
         action={
           <Group gap="xs">
-            <Button
-              component={Link}
-              variant="default"
-              href={paths.map(project.id, `table ${object.table_name}`)}
-              leftSection={<Waypoints size={16} aria-hidden />}
-            >
-              In the map
-            </Button>
             <Button
               component="a"
               variant="default"

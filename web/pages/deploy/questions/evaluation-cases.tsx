@@ -18,13 +18,17 @@ import type { Evaluation, EvaluationRun } from '../shared/wire.ts'
 
 export const evaluationsKey = (projectId: string) => ['projects', projectId, 'questions', 'evaluations']
 
+export function useCases(projectId: string) {
+  return useQuery({
+    queryKey: evaluationsKey(projectId),
+    queryFn: ({ signal }) => callAll<Evaluation>(`/v1/projects/${projectId}/evaluations`, signal),
+  })
+}
+
 /** Questions with what must answer them. Every deployment asks them again; here they can be asked at any time. */
 export function EvaluationCases({ place }: { place: Place }) {
   const { project, environment, editor } = place
-  const cases = useQuery({
-    queryKey: evaluationsKey(project.id),
-    queryFn: ({ signal }) => callAll<Evaluation>(`/v1/projects/${project.id}/evaluations`, signal),
-  })
+  const cases = useCases(project.id)
   const run = useAct(
     () => call<EvaluationRun>('POST', `/v1/projects/${project.id}/evaluations/run`, { body: { environment } }),
     { refresh: [] },

@@ -16,21 +16,19 @@ import type { CounterExample } from '../shared/wire.ts'
 
 const reportsKey = (projectId: string) => ['projects', projectId, 'questions', 'reports']
 
+export function useReports(projectId: string) {
+  return usePages<CounterExample>(reportsKey(projectId), `/v1/projects/${projectId}/counter-examples?limit=50`)
+}
+
 /** Answers that somebody said are wrong: to be confirmed, and then heeded by the router, or to be removed. */
 export function Reports({ place }: { place: Place }) {
-  const { project } = place
-  const reports = usePages<CounterExample>(
-    reportsKey(project.id),
-    `/v1/projects/${project.id}/counter-examples?limit=50`,
-  )
+  const reports = useReports(place.project.id)
   return (
     <>
       <Loaded query={reports}>
         {(list) =>
           list.length === 0 ? (
-            <Empty icon={<Flag size={20} />}>
-              Nobody has reported a wrong answer. Under Ask, an answer can be.
-            </Empty>
+            <Empty icon={<Flag size={20} />}>Nobody has reported a wrong answer. Under Ask, an answer can be.</Empty>
           ) : (
             <Rows label="Reported answers">
               {list.map((each) => (

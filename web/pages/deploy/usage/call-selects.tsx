@@ -41,10 +41,14 @@ export function VersionSelect({ place, query, value, onChange }: Props & { place
   )
 }
 
-/** The keys that called within a week, whatever else is chosen. */
+/** The keys that called within a week, whatever else is chosen, with their names. */
+export function useKeyNames({ project, environment }: Place): Map<string, string> {
+  const usage = useMetrics(project.id, { environment }, { hours: 168 })
+  return new Map((usage.data?.by_key ?? []).map(({ key_id: id, name }) => [id, name ?? id]))
+}
+
 export function KeySelect({ place, value, onChange }: Props & { place: Place }) {
-  const usage = useMetrics(place.project.id, { environment: place.environment }, { hours: 168 })
-  const keys = (usage.data?.by_key ?? []).map(({ key_id: id, name }) => ({ value: id, label: name ?? id }))
+  const keys = [...useKeyNames(place)].map(([id, label]) => ({ value: id, label }))
   if (value !== null && !keys.some((key) => key.value === value)) keys.push({ value, label: value })
   return (
     <Select

@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core'
+import { Code, Text } from '@mantine/core'
 import { Link } from 'wouter'
 import { Card } from '../../../parts/text/card.tsx'
 import { PlainTable } from '../../../parts/table/plain-table.tsx'
@@ -7,6 +7,7 @@ import classes from '../shared/deploy.module.css'
 import type { Place } from '../shared/place.ts'
 import type { Metrics } from '../shared/usage-wire.ts'
 import { sayMs, sayShare } from '../shared/words.ts'
+import { sayFailure } from './failure-words.ts'
 
 export function Popular({ place, metrics: { popular_queries: popular } }: { place: Place; metrics: Metrics }) {
   return (
@@ -64,22 +65,33 @@ export function Callers({ place, metrics: { by_key: keys } }: { place: Place; me
   )
 }
 
-export function Errors({ metrics: { errors } }: { metrics: Metrics }) {
+/** Why calls failed, those that failed most first, each the way to its calls: `wayTo` adds to what is chosen already. */
+export function Errors({ metrics: { errors }, wayTo }: { metrics: Metrics; wayTo: (more: CallsFilter) => string }) {
   if (errors.length === 0) return null
   return (
     <Card title="What went wrong">
       <PlainTable
         label="What went wrong"
-        head={['Status', 'Error', 'Reason', 'Calls']}
+        head={['Why', 'Code', 'Calls', 'Which']}
         figures={['Calls']}
-        whole="Error"
-        rows={errors.map(({ status, error, reason, count }) => [
-          String(status),
-          error,
-          reason ?? '',
-          count.toLocaleString('en'),
+        whole="Why"
+        rows={errors.map((each) => [
+          sayFailure(each),
+          <Code key="code">
+            {each.status} {each.reason ?? each.error}
+          </Code>,
+          sayNumber(each.count),
+          <Link
+            key="which"
+            href={wayTo({ status: String(each.status), error: each.error })}
+            aria-label={`Show calls: ${each.reason ?? each.error}`}
+          >
+            Show calls
+          </Link>,
         ])}
       />
     </Card>
   )
 }
+
+type CallsFilter = Record<string, string>

@@ -1,6 +1,6 @@
-import { Anchor, Button, Group, Paper, Skeleton, Stack, Text } from '@mantine/core'
+import { Anchor, Button, Group, Paper, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core'
 import { ChartColumn, ZoomOut } from 'lucide-react'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, useState, type ReactNode } from 'react'
 import { Card } from '../../../parts/text/card.tsx'
 import { Empty } from '../../../parts/text/empty.tsx'
 import { Heading } from '../../../parts/text/heading.tsx'
@@ -62,7 +62,8 @@ export function KeyMetrics({ place, keyId }: { place: Place; keyId: string }) {
 
 type OfProps = { place: Place; view: UsageView; filter: UsageFilter; whole?: boolean }
 
-function MetricsOf({ place, view, filter, whole = false }: OfProps) {
+function MetricsOf(props: OfProps) {
+  const { place, view, filter, whole = false } = props
   const { span } = view
   const metrics = useMetrics(place.project.id, filter, span)
   const before = useMetricsBefore(place.project.id, filter, span)
@@ -71,7 +72,7 @@ function MetricsOf({ place, view, filter, whole = false }: OfProps) {
     <Loaded query={metrics}>
       {(found) => (
         <Stack gap="lg">
-          <Tiles metrics={found} before={before.data} span={span} />
+          <Tiles metrics={found} before={before.data} span={span} calls={callsOf(props)} />
           {isNothing(found) ? (
             <Nothing place={place} view={view} filter={filter} />
           ) : (
@@ -83,7 +84,8 @@ function MetricsOf({ place, view, filter, whole = false }: OfProps) {
               marks={timeline.data?.data ?? []}
             />
           )}
-          {whole && !isNothing(found) && <ShownCalls place={place} view={view} />}
+          {!isNothing(found) && <Errors metrics={found} wayTo={(more) => callsOf(props, more)} />}
+          {!isNothing(found) && <Popular place={place} metrics={found} />}
           {whole && <Callers place={place} metrics={found} />}
           {whole && <QuestionInsights place={place} metrics={found} />}
         </Stack>
@@ -134,29 +136,40 @@ function Nothing({ place, view, filter }: Omit<OfProps, 'whole'>) {
   )
 }
 
-/** The same choice in the list of calls. */
-function ShownCalls({ place, view: { span, chosen } }: { place: Place; view: UsageView }) {
+/** The same choice in the list of calls, narrowed further. */
+function callsOf({ place, view: { span, chosen }, filter }: OfProps, more: Record<string, string> = {}): string {
   const search = new URLSearchParams('from' in span ? span : { hours: String(span.hours) })
-  for (const [name, value] of Object.entries(chosen)) if (value !== null) search.set(name, value)
+  const { environment: _, ...of } = filter
+  for (const [name, value] of Object.entries({ ...chosen, ...of, ...more }))
+    if (value !== null && value !== undefined) search.set(name, value)
   const page = place.to('requests')
-  return (
-    <Anchor component={Link} href={`${page}${page.includes('?') ? '&' : '?'}${search}`} size="sm" w="fit-content">
-      These calls, one by one
-    </Anchor>
-  )
+  return `${page}${page.includes('?') ? '&' : '?'}${search}`
 }
 
-function Tiles({ metrics: { totals }, before, span }: { metrics: Metrics; before: Metrics | undefined; span: Span }) {
+type TilesProps = { metrics: Metrics; before: Metrics | undefined; span: Span; calls: string }
+
+function Tiles({ metrics: { totals }, before, span, calls }: TilesProps) {
   const then = before?.totals
   const ago = sayBefore(span)
   const errorsThen = then === undefined || then.requests === 0 ? '' : `${sayShare(then.error_rate)} ${ago}`
   const slowThen = then === undefined || then.p95_ms === null ? '' : `${sayMs(then.p95_ms)} ${ago}`
+  const averageThen = then === undefined || then.average_ms === null ? '' : `${sayMs(then.average_ms)} ${ago}`
   const away = totals.rejected === 0 ? '' : `${sayNumber(totals.rejected)} rejected`
   return (
     <dl className={classes['tiles']}>
       <Tile
         label="Calls"
-        value={sayNumber(totals.requests)}
+        value={
+          <Anchor
+            component={Link}
+            href={calls}
+            inherit
+            c="inherit"
+            aria-label={`${sayNumber(totals.requests)} calls, one by one`}
+          >
+            {sayNumber(totals.requests)}
+          </Anchor>
+        }
         more={[sayGrowth(totals.requests, then?.requests, ago), away]}
       />
       <Tile
@@ -164,7 +177,7 @@ function Tiles({ metrics: { totals }, before, span }: { metrics: Metrics; before
         value={sayShare(totals.error_rate)}
         more={[`${sayNumber(totals.errors)} of ${sayNumber(totals.requests)}`, errorsThen]}
       />
-      <Tile label="Average" value={sayMs(totals.average_ms)} more={[`median ${sayMs(totals.p50_ms)}`]} />
+      <Tile label="Average" value={sayMs(totals.average_ms)} more={[averageThen, `median ${sayMs(totals.p50_ms)}`]} />
       <Tile label="p95" value={sayMs(totals.p95_ms)} more={[slowThen, `p99 ${sayMs(totals.p99_ms)}`]} />
     </dl>
   )
@@ -219,46 +232,46 @@ function Charts({ place, view, metrics, before, marks }: ChartsProps) {
           Zoom out
         </Button>
       )}
-      <Figure
-        {...shared}
-        title="Calls"
-        unit=""
-        kind="bar"
-        lines={[
-          { name: 'answered', label: 'Answered', color: 'var(--sluice-chart-strong)', stack: 'now' },
-          { name: 'errors', label: 'Errors', color: 'red.7', stack: 'now' },
-          // Beside the calls, whose bars are as many as their tile says: a limit turned these away.
-          ...(totals.rejected === 0
-            ? []
-            : [{ name: 'rejected', label: 'Rejected', color: 'gray.6', stack: 'rejected' }]),
-          ...compared({ ...past('before_calls'), stack: 'before' }),
-        ]}
-      />
-      <Figure
-        {...shared}
-        title="Response time"
-        unit=" ms"
-        kind="line"
-        lines={[
-          { name: 'average_ms', label: 'Average', color: 'gray.6', dashed: true },
-          { name: 'p50_ms', label: 'Median', color: 'var(--sluice-chart-soft)' },
-          { name: 'p95_ms', label: '95th percentile', color: 'var(--sluice-chart-strong)' },
-          { name: 'p99_ms', label: '99th percentile', color: 'orange.7' },
-          ...compared({ ...past('before_p95_ms'), label: `95th percentile, ${then}` }),
-        ]}
-      />
-      <Figure
-        {...shared}
-        title="Error rate"
-        unit=" %"
-        kind="line"
-        lines={[
-          { name: 'error_percent', label: 'Error rate', color: 'red.7' },
-          ...compared(past('before_error_percent')),
-        ]}
-      />
-      <Popular place={place} metrics={metrics} />
-      <Errors metrics={metrics} />
+      <SimpleGrid cols={{ base: 1, lg: 3 }}>
+        <Figure
+          {...shared}
+          title="Calls"
+          unit=""
+          kind="bar"
+          lines={[
+            { name: 'answered', label: 'Answered', color: 'var(--sluice-chart-strong)', stack: 'now' },
+            { name: 'errors', label: 'Errors', color: 'red.7', stack: 'now' },
+            // Beside the calls, whose bars are as many as their tile says: a limit turned these away.
+            ...(totals.rejected === 0
+              ? []
+              : [{ name: 'rejected', label: 'Rejected', color: 'gray.6', stack: 'rejected' }]),
+            ...compared({ ...past('before_calls'), stack: 'before' }),
+          ]}
+        />
+        <Figure
+          {...shared}
+          title="Response time"
+          unit=" ms"
+          kind="line"
+          lines={[
+            { name: 'average_ms', label: 'Average', color: 'gray.6', dashed: true },
+            { name: 'p50_ms', label: 'Median', color: 'var(--sluice-chart-soft)' },
+            { name: 'p95_ms', label: '95th percentile', color: 'var(--sluice-chart-strong)' },
+            { name: 'p99_ms', label: '99th percentile', color: 'orange.7' },
+            ...compared({ ...past('before_p95_ms'), label: `95th percentile, ${then}` }),
+          ]}
+        />
+        <Figure
+          {...shared}
+          title="Error rate"
+          unit=" %"
+          kind="line"
+          lines={[
+            { name: 'error_percent', label: 'Error rate', color: 'red.7' },
+            ...compared(past('before_error_percent')),
+          ]}
+        />
+      </SimpleGrid>
     </Stack>
   )
 }
@@ -271,7 +284,7 @@ function zoomedOut({ from, to }: { from: string; to: string }): { from: string; 
 }
 
 /** A figure, and what puts it into proportion; what is empty is left out. */
-function Tile({ label, value, more }: { label: string; value: string; more: string[] }) {
+function Tile({ label, value, more }: { label: string; value: ReactNode; more: string[] }) {
   return (
     <Paper
       className={classes['tile'] ?? ''}

@@ -20,6 +20,8 @@ import { SavedViews } from './saved-views.tsx'
 import { useRequests } from '../shared/usage-queries.ts'
 import type { RequestEntry } from '../shared/usage-wire.ts'
 import { sayMs } from '../shared/words.ts'
+import { useKeyNames } from './call-selects.tsx'
+import { sayFailure } from './failure-words.ts'
 
 /** Calls as they come. What is looked at, and which call is open, stands in the address. */
 export function RequestsPage({ place }: { place: Place }) {
@@ -34,6 +36,7 @@ export function RequestsPage({ place }: { place: Place }) {
     say: ({ count, isCut }) =>
       `${isCut ? 'The newest ' : ''}${sayCount(count, 'call')} ${count === 1 ? 'is' : 'are'} in requests.csv.`,
   })
+  const keys = useKeyNames(place)
   const isFiltered = Object.values(filter).some((value) => value !== null)
   return (
     <>
@@ -72,10 +75,11 @@ export function RequestsPage({ place }: { place: Place }) {
             <Paper radius="lg" p="md" bg="var(--sluice-surface)" bd="1px solid var(--sluice-line)">
               <PlainTable
                 label="Requests"
-                head={['Time', 'Query', 'Status', 'Took', 'Rows', 'Request']}
-                rows={list.map((entry) => cellsOf(entry, (id) => choose({ request: id })))}
+                head={['Time', 'Query', 'Key', 'Status', 'Took', 'Rows', 'Request']}
+                rows={list.map((entry) => cellsOf(entry, keys, (id) => choose({ request: id })))}
                 figures={['Took', 'Rows']}
                 whole="Query"
+                opens
               />
             </Paper>
           )
@@ -99,8 +103,8 @@ const entries: Record<RequestEntry['entry'], string> = {
   preview: 'preview',
 }
 
-function cellsOf(entry: RequestEntry, open: (id: string) => void) {
-  const { id, at, query, status, reason, error, total_ms: tookMs, rows, question, version } = entry
+function cellsOf(entry: RequestEntry, keys: ReadonlyMap<string, string>, open: (id: string) => void) {
+  const { id, at, query, status, reason, error, total_ms: tookMs, rows, question, version, key_id: key } = entry
   return [
     <Anchor key="at" component="button" ta="left" onClick={() => open(id)}>
       {/* The end of its id tells it from others of the same second; nobody wants to hear all of it. */}
@@ -115,7 +119,15 @@ function cellsOf(entry: RequestEntry, open: (id: string) => void) {
         </Text>
       )}
     </div>,
-    <Outcome key="status" status={status} reason={reason} error={error} />,
+    key === null ? '' : (keys.get(key) ?? `…${key.slice(-4)}`),
+    <div key="status">
+      <Outcome status={status} reason={reason} error={error} />
+      {error !== null && (
+        <Text size="xs" c="dimmed">
+          {sayFailure({ error, reason })}
+        </Text>
+      )}
+    </div>,
     sayMs(tookMs),
     rows.toLocaleString('en'),
     <CopyMark key="id" text={id} what={`request id that ends with ${id.slice(-4)}`} />,
