@@ -69,7 +69,7 @@ export function AnswerCard({ place, turn, target, onAgain, onEdit, onCancel }: P
   )
 }
 
-/** What the answer is to be read with: words that it leaves out, the question that it follows, and its period. */
+/** Facts to read an answer with: words that it leaves out, the question that it follows, and its period. */
 function FirstLines({ turn: { earlier, isEdited }, result }: { turn: Turn; result: QuestionResult }) {
   const { outcome, changed, standsAlone, parameters, routing } = result
   const isAnswered = outcome === 'answered'

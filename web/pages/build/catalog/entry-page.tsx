@@ -10,7 +10,7 @@ import type { Project } from '../../../client/wire.ts'
 import { paths } from '../../../browser/paths.ts'
 import { RefusalNotice } from '../../../parts/text/refusal.tsx'
 import { Heading } from '../../../parts/text/heading.tsx'
-import { SourceStatus } from '../data/data-list.tsx'
+import { SourceStatus } from '../shared/source-status.tsx'
 import shared from '../shared/build.module.css'
 import classes from './catalog.module.css'
 

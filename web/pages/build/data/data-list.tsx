@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { Boxes, Database, Plus } from 'lucide-react'
 import { Link } from 'wouter'
 import { Empty } from '../../../parts/text/empty.tsx'
@@ -12,6 +12,7 @@ import { sayNumber, saySchedule } from '../../../text/words.ts'
 import shared from '../shared/build.module.css'
 import { ConnectButtons } from '../shared/connect-buttons.tsx'
 import { ListTable } from '../shared/list-table.tsx'
+import { SourceStatus } from '../shared/source-status.tsx'
 import { NoneFound, TagList, useSorting } from '../shared/tags.tsx'
 
 /** Tables with where they come from: connections and files bring them in, models are built from others. */
@@ -133,24 +134,4 @@ function Line({ project, source, rows }: LineProps) {
 function sayAgain({ kind, schedule }: Datasource): string {
   if (kind === 'file') return 'By upload'
   return kind === 'model' && schedule === null ? 'After its tables' : saySchedule(schedule)
-}
-
-export function SourceStatus({ source }: { source: Pick<Datasource, 'status' | 'last_error'> }) {
-  const failing = source.status === 'failed' || source.last_error !== null
-  const isHeld = source.status === 'held'
-  const words = failing ? 'Failing' : isHeld ? 'New data held' : source.status === 'ready' ? 'Ready' : 'Not fetched'
-  return (
-    <Badge
-      miw="max-content"
-      variant="default"
-      radius="sm"
-      tt="none"
-      fw={500}
-      c={
-        failing || isHeld ? 'var(--sluice-danger)' : source.status === 'ready' ? 'var(--sluice-accent-text)' : 'dimmed'
-      }
-    >
-      {words}
-    </Badge>
-  )
 }

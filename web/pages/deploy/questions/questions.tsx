@@ -14,15 +14,15 @@ export function QuestionsPage({ place }: { place: Place }) {
   const waiting = useReports(project.id).data?.filter(({ status }) => status !== 'confirmed')
   const tabs = [
     { value: 'unanswered', label: 'Unanswered', count: useUnanswered(project.id, environment).data?.length },
-    { value: 'reported', label: 'Reported as wrong', count: waiting?.length },
-    { value: 'cases', label: 'Evaluation cases', count: useCases(project.id).data?.length },
+    { value: 'reported', label: 'Reported', count: waiting?.length },
+    { value: 'cases', label: 'Cases', count: useCases(project.id).data?.length },
     { value: 'latest', label: 'Latest', count: undefined },
   ]
   const shown = tabs.find(({ value }) => value === asked.get('tab'))?.value ?? 'unanswered'
   return (
     <>
       <Heading title="Questions" within={project.name}>
-        What was asked in {environment}. Made an example of a query, a question is answered from the next deployment on.
+        What was asked in {environment}. An example of a query is answered from its next deployment on.
       </Heading>
       <Tabs
         value={shown}

@@ -256,9 +256,9 @@ function Charts({ place, view, metrics, before, marks }: ChartsProps) {
           lines={[
             { name: 'average_ms', label: 'Average', color: 'gray.6', dashed: true },
             { name: 'p50_ms', label: 'Median', color: 'var(--sluice-chart-soft)' },
-            { name: 'p95_ms', label: '95th percentile', color: 'var(--sluice-chart-strong)' },
-            { name: 'p99_ms', label: '99th percentile', color: 'orange.7' },
-            ...compared({ ...past('before_p95_ms'), label: `95th percentile, ${then}` }),
+            { name: 'p95_ms', label: 'p95', color: 'var(--sluice-chart-strong)' },
+            { name: 'p99_ms', label: 'p99', color: 'orange.7' },
+            ...compared({ ...past('before_p95_ms'), label: `p95, ${then}` }),
           ]}
         />
         <Figure

@@ -50,7 +50,7 @@ export function TimeChart({ place, kind, points, lines, unit, sayMoment, marks, 
     <>
       {groups.length > 0 && (
         <ul className={classes.lane} aria-label="What happened">
-          {groups.map(({ piece, marks: those }) => (
+          {apart(groups, leftOf).map(({ piece, marks: those }) => (
             <li key={piece}>
               <MarkSign place={place} marks={those} left={leftOf(piece)} side={sideOf(piece / times.length)} />
             </li>
@@ -135,8 +135,24 @@ function useRoom() {
   return { ref, room }
 }
 
+/** As wide as a sign with its number. */
+const signPx = 36
+
+/** Signs that would lie over one another are one, where the first of them stands. */
+function apart(groups: MarkGroup[], leftOf: (piece: number) => number): MarkGroup[] {
+  const signs: MarkGroup[] = []
+  for (const group of groups.toSorted((one, other) => one.piece - other.piece)) {
+    const last = signs.at(-1)
+    if (last === undefined || leftOf(group.piece) - leftOf(last.piece) >= signPx) signs.push({ ...group })
+    else last.marks = [...last.marks, ...group.marks]
+  }
+  return signs
+}
+
+type MarkGroup = { piece: number; marks: Mark[] }
+
 /** Events in the same piece of time share one sign. */
-function groupsOf(marks: Mark[], times: string[]): Array<{ piece: number; marks: Mark[] }> {
+function groupsOf(marks: Mark[], times: string[]): MarkGroup[] {
   const starts = times.map((time) => Date.parse(time))
   const groups = new Map<number, Mark[]>()
   for (const mark of marks) {
