@@ -21,6 +21,7 @@ export const fixedLimits = {
   loadPages: fixed(100_000, 'Most pages of one load.'),
   models: fixed(200, 'Models of a project.'),
   rowTests: fixed(500, 'Tests with rows of a project.'),
+  rowTestBytes: fixed(16_777_216, 'Largest size of all tests with rows of a project, as JSON.'),
   testRows: fixed(1_000, 'Rows of one table, or of the result, of a test.'),
   modelDepth: fixed(10, 'Models that stand on each other.'),
   keptVersions: fixed(1_000, 'Most versions of its data that a datasource can keep.'),

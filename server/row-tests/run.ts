@@ -1,5 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises'
 import type { RowTest, runTests as runTestsSchema, testResult } from '../../api/row-tests.ts'
+import { fixedLimits } from '../../api/limits.ts'
 import type { Value } from '../../api/wire-codec.ts'
 import type { z } from 'zod'
 import { requireRole, type Caller } from '../access/index.ts'
@@ -35,7 +36,11 @@ type Asked = Partial<z.output<typeof runTestsSchema>>
 
 /** Tests that run at once. */
 const atOnce = 4
+/** Rows that differ, in each of both lists. */
 const maxShown = 20
+const maxShownChars = 16_384
+/** A result is parsed at once, on the event loop; rows that are expected are no more. */
+const maxResultBytes = 1_048_576
 
 /** Runs tests on the engine: those that are saved or those that are sent, of what is saved or of what is sent. */
 export async function runTests(
@@ -129,13 +134,20 @@ async function judge(app: Parts, projectId: string, { test, statement, contracts
       : failed(`It failed with ${error.reason ?? error.code}, not ${test.error}: ${error.message}`)
   }
   if (test.expect === null) return failed(`It gave ${came.length} rows, and ${test.error ?? 'an error'} was expected.`)
-  const { missing, unexpected, isReordered } = differenceOf(test.expect, came, test)
+  const { missing, unexpected, isReordered } = await differenceOf(test.expect, came, test)
   if (missing.length + unexpected.length === 0 && !isReordered)
     return { passed: true, message: null, missing: [], unexpected: [] }
   const count = (rows: unknown[], what: string) => (rows.length === 0 ? [] : [`${rows.length} ${what}`])
   const parts = [...count(missing, 'expected and not there'), ...count(unexpected, 'there and not expected')]
   const message = parts.length === 0 ? 'The rows are in another order.' : `Rows differ: ${parts.join(', ')}.`
-  return { passed: false, message, missing: missing.slice(0, maxShown), unexpected: unexpected.slice(0, maxShown) }
+  return { passed: false, message, missing: shown(missing), unexpected: shown(unexpected) }
+}
+
+/** The first rows that fit; where even the first does not, the count in the message says that there are some. */
+function shown(rows: Array<Record<string, unknown>>): Array<Record<string, unknown>> {
+  let chars = 0
+  const end = rows.slice(0, maxShown).findIndex((row) => (chars += JSON.stringify(row).length) > maxShownChars)
+  return rows.slice(0, end === -1 ? maxShown : end)
 }
 
 async function rowsOf(
@@ -153,8 +165,18 @@ async function rowsOf(
   )
   const catalog: Catalog = { projectId, version: `test\n${catalogVersion(tables)}`, tables }
   const { queryTimeoutMs: timeoutMs } = app.config.limits
-  const limits = { maxRows: 10_000, maxBytes: 8_388_608, timeoutMs }
-  const { bytes } = await app.engine.read(`tests of ${projectId}`, catalog, { dialect, sql, slots: bound, ...limits })
+  const maxRows = fixedLimits.testRows.value
+  const limits = { maxRows, maxBytes: maxResultBytes, timeoutMs }
+  const { bytes, truncated } = await app.engine.read(`tests of ${projectId}`, catalog, {
+    dialect,
+    sql,
+    slots: bound,
+    ...limits,
+  })
+  if (truncated) {
+    const message = `It gives more than ${maxRows} rows, which no test expects. Give its tables fewer rows.`
+    throw new Failure('result_too_large', { message })
+  }
   return JSON.parse(bytes.toString()) as Array<Record<string, unknown>>
 }
 

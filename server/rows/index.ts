@@ -1,6 +1,6 @@
 export { charsetOf, parseContentType } from './text/content.ts'
 export { jsonBytes } from './cut-value.ts'
-export { doubleDigits } from './json/json-numbers.ts'
+export { doubleDigits, withoutLastZeros } from './json/json-numbers.ts'
 export { endOfText, parseExact, parseExtractor, parsePath, valueAt, type JsonPath } from './json/json-path.ts'
 export { eachRow, pick } from './json/parsed-members.ts'
 export { texts } from './json/json-texts.ts'

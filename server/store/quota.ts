@@ -27,6 +27,15 @@ export async function countOf<Table extends keyof Tables>(
   return count
 }
 
+/** How many bytes of JSON they have in a column. */
+export async function jsonBytesOf<Table extends keyof Tables>(
+  query: SelectQueryBuilder<Tables, Table, object>,
+  column: string,
+): Promise<number> {
+  const bytes = sql<number>`coalesce(sum(octet_length(${sql.ref(column)}::text)), 0)::float8`.as('bytes')
+  return (await query.select(bytes).executeTakeFirstOrThrow()).bytes
+}
+
 /** One at a time adds to what all projects, or a person, have together. Ends with the transaction. */
 export async function lockQuota(transaction: Transaction<Tables>, name: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`quota ${name}`}, 0))`.execute(transaction)

@@ -141,3 +141,60 @@ test('models are part of the definition, in any order, also over tables that hav
   await p.settled()
   expect(await p.rows('select id from net')).toEqual([{ id: 1 }])
 })
+
+describe('tests are bounded, in what they hold and in what they show', () => {
+  test('a result of more rows than a test may expect is none, and long rows are counted, not shown', async () => {
+    const wide = { name: 'wide', sql: 'select id, repeat($word, 5000) as words from orders' }
+    const results = async (count: number) => {
+      const rows = Array.from({ length: count }, (_, id) => ({ id, country: 'DE', total: 1, day: '2026-01-01' }))
+      const long = { name: 'long', query: 'wide', given: { orders: rows }, parameters: { word: 'ab' }, expect: [] }
+      return (await run({ tests: [long], queries: [wide] })).results[0]
+    }
+    expect(await results(3)).toMatchObject({
+      message: 'Rows differ: 3 there and not expected.',
+      unexpected: [{ id: 0 }],
+    })
+    const rows = Array.from({ length: 1_000 }, (_, id) => ({ id }))
+    const all = {
+      ...{ name: 'all', query: 'twice', given: { orders: rows }, expect: [] },
+    }
+    const twice = { name: 'twice', sql: 'select id from orders union all select id from orders' }
+    expect((await run({ tests: [all], queries: [twice] })).results[0]).toMatchObject({
+      passed: false,
+      message: expect.stringContaining('more than 1000 rows'),
+    })
+  })
+
+  test('a thousand rows in any order meet those that are expected, each once', async () => {
+    const rows = Array.from({ length: 1_000 }, (_, id) => ({ id, country: id % 2 === 0 ? 'DE' : null, total: id % 3 }))
+    const shuffled = { name: 'shuffled', sql: 'select id, country, total from orders order by total, id desc' }
+    const all = { name: 'all', query: 'shuffled', given: { orders: rows }, expect: rows }
+    const tests = [
+      all,
+      { ...all, name: 'exact', exact: true },
+      { ...all, name: 'ordered', ordered: true },
+      { ...all, name: 'some', expect: rows.map(({ id, total }) => (id < 500 ? { id } : { total })) },
+      { ...all, name: 'twice', expect: [{ id: 1 }, { id: 1 }] },
+    ]
+    const messages: unknown[] = []
+    for (const test of tests) messages.push((await run({ tests: [test], queries: [shuffled] })).results[0].message)
+    expect(messages).toEqual([
+      null,
+      null,
+      'The rows are in another order.',
+      null,
+      'Rows differ: 1 expected and not there, 999 there and not expected.',
+    ])
+  })
+
+  test('tests of a project hold 16 MB together', async () => {
+    const csv = `id,country,total,day\n${'7,DE,100,2026-05-05\n'.repeat(48_000)}`
+    const saved = (at: number) =>
+      t.operator.put(`${p.path}/tests`, { name: `t${at}`, query: 'revenue', given: { orders: csv }, expect: [] })
+    for (let at = 0; at < 16; at += 1) await expectStatus(200, saved(at))
+    const { status, body } = await saved(16)
+    expect([status, body.reason]).toEqual([409, 'quota_exceeded'])
+    await expectStatus(200, saved(15))
+    expect((await expectStatus(200, t.operator.get(`${p.path}/tests`))).body.data).toHaveLength(16)
+  })
+})

@@ -178,6 +178,7 @@ const mayImport: Record<string, string[]> = {
   // Queries and models on rows of their authors.
   'server/row-tests': [
     'api',
+    'server/rows',
     'server/access',
     'server/queries',
     'server/models',

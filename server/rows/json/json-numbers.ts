@@ -56,7 +56,14 @@ function plainDigits(source: string): string {
   const [mantissa = '', exponent = '0'] = splitExponent(source)
   const [whole = '', part = ''] = mantissa.split('.')
   const digits = (whole + part).replace(/^0+/, '')
-  const trimmed = digits.replace(/0+$/, '')
+  const trimmed = withoutLastZeros(digits)
   const power = Number(exponent) - part.length + digits.length - trimmed.length
   return `${source.startsWith('-') && trimmed !== '' ? '-' : ''}${trimmed}e${trimmed === '' ? 0 : power}`
+}
+
+/** By hand: a pattern for the zeros at the end begins anew at each zero. */
+export function withoutLastZeros(digits: string): string {
+  let end = digits.length
+  while (digits[end - 1] === '0') end -= 1
+  return digits.slice(0, end)
 }

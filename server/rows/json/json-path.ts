@@ -1,5 +1,6 @@
 import { Failure, invalidField } from '../../failure.ts'
 import { exceedsDepth } from '../../json-depth.ts'
+import { withoutLastZeros } from './json-numbers.ts'
 
 /** One step of a path: a key of an object or an index of a list. */
 export type PathStep = string | number
@@ -236,8 +237,5 @@ function holdsAllDigits(source: string, value: number): boolean {
     .replace(/[eE].*$/, '')
     .replaceAll(/[-.]/g, '')
     .replace(/^0+/, '')
-  // By hand: a pattern for the zeros at the end begins anew at each zero.
-  let count = digits.length
-  while (digits[count - 1] === '0') count -= 1
-  return Number.isFinite(value) && count <= 15
+  return Number.isFinite(value) && withoutLastZeros(digits).length <= 15
 }

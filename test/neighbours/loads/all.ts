@@ -5,6 +5,7 @@ import { slots } from './given.ts'
 import { callBodies, editorBodies, fatDefinitions, openBodies } from './hostile-bodies.ts'
 import type { Load } from './load.ts'
 import { readLoads, remainingBodies, remainingReads } from './reads.ts'
+import { tableLoads } from './tables.ts'
 import { upstreamLoads } from './upstreams.ts'
 
 const withSlots = (load: Load): Load => ({ ...load, given: [slots] })
@@ -16,6 +17,7 @@ const own: Load[] = [
   ...upstreamLoads,
   ...buildLoads,
   ...readLoads,
+  ...tableLoads,
   ...backgroundLoads,
 ]
 

@@ -1,9 +1,12 @@
-import { rowTest, runTests, testResults } from '../../../../api/row-tests.ts'
+import { rowTest, runTests, testResult, testResults } from '../../../../api/row-tests.ts'
 import type { RowTest } from '../../../../api/row-tests.ts'
+import { toWire } from '../../../../api/wire-codec.ts'
 import type { App } from '../../../app.ts'
+import { mapInPieces } from '../../../flow/index.ts'
 import * as tests from '../../../row-tests/index.ts'
+import { sendLarge } from '../../answer/large-answer.ts'
 import type { Http } from '../../request/http.ts'
-import { asItIs, nothing, one, operations } from '../operations.ts'
+import { asItIs, nothing, operations, sent } from '../operations.ts'
 import { z } from 'zod'
 
 const all = '/v1/projects/:project_id/tests'
@@ -12,10 +15,9 @@ const listed = z.object({ data: z.array(rowTest), next_cursor: z.null() })
 
 export function serveRowTests(http: Http, app: App): void {
   const { get, post, put, del } = operations(http, app, 'queries')
-  get(all, { summary: 'The tests with rows, by name', answer: asItIs(listed) }, async (app, caller, input) => ({
-    data: await tests.listTests(app, caller, input),
-    next_cursor: null,
-  }))
+  get(all, { summary: 'The tests with rows, by name', answer: sent(listed) }, async (app, caller, input, { reply }) =>
+    sendLarge(reply, listed, { data: await tests.listTests(app, caller, input), next_cursor: null }),
+  )
   put(
     all,
     { config: authored, summary: 'Make or change a test with rows', body: rowTest, answer: asItIs(rowTest) },
@@ -32,9 +34,15 @@ export function serveRowTests(http: Http, app: App): void {
       config: authored,
       summary: 'Run tests with rows: those that are saved, or those that are sent',
       body: runTests,
-      answer: one(testResults),
+      answer: sent(testResults),
     },
-    (app, caller, { projectId }, { request }) =>
-      tests.runTests(app, caller, { projectId, ...(request.body as z.output<typeof runTests>) }),
+    async (app, caller, { projectId }, { request, reply }) => {
+      const asked = { projectId, ...(request.body as z.output<typeof runTests>) }
+      const { results, ...counts } = await tests.runTests(app, caller, asked)
+      return sendLarge(reply, testResults, {
+        ...counts,
+        results: await mapInPieces(results, (each) => toWire(testResult, each)),
+      })
+    },
   )
 }
