@@ -24,7 +24,7 @@ export function encodeBody(method: string, body: HttpConfiguration['body']): Enc
   const encoded = encoders[type ?? 'json'](content)
   const named = type === undefined ? undefined : body['content_type']
   if (named === undefined || type === 'multipart') return encoded
-  if (typeof named !== 'string' || !/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+[\x20-\x7e]*$/.test(named)) {
+  if (typeof named !== 'string' || !/^[\w!#$&^.+-]+\/[\w!#$&^.+-][\x20-\x7e]*$/.test(named)) {
     throw invalidField('body.content_type', 'is no media type such as text/plain')
   }
   return { ...encoded, contentType: named }

@@ -223,12 +223,21 @@ function repeatedPage(rule: Pagination): Failure {
 export function nextLink(header: string | undefined): string | null {
   for (const link of (header ?? '').split(/,(?=\s*<)/)) {
     const [, target = '', parameters = ''] = /^\s*<([^>]*)>(.*)$/s.exec(link) ?? []
-    const relations = parameters
-      .split(';')
-      .map((parameter) => /^\s*rel\s*=\s*"?([^"]*)"?\s*$/i.exec(parameter)?.[1] ?? '')
-    if (relations.some((names) => names.toLowerCase().split(/\s+/).includes('next'))) return target
+    if (parameters.split(';').some((parameter) => relationsOf(parameter).includes('next'))) return target
   }
   return null
+}
+
+/** Without a pattern over all of it: an upstream wrote it, and blanks can be matched in many ways. */
+function relationsOf(parameter: string): string[] {
+  const at = parameter.indexOf('=')
+  if (parameter.slice(0, at).trim().toLowerCase() !== 'rel') return []
+  return parameter
+    .slice(at + 1)
+    .trim()
+    .replaceAll(/^"|"$/g, '')
+    .toLowerCase()
+    .split(/\s+/)
 }
 
 function absolute(link: string | null, base: URL): string | null {

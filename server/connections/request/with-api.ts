@@ -40,6 +40,12 @@ export function requestAddress(
   if (/^[a-z][a-z0-9+.-]*:/i.test(url)) {
     throw invalidField('url', `is a whole address; with api it is a path of ${name}, such as /orders`)
   }
-  const base = api.url.replace(/\/+$/, '')
-  return base + (/^[/?]/.test(url) ? url : `/${url}`)
+  return withoutLastSlashes(api.url) + (/^[/?]/.test(url) ? url : `/${url}`)
+}
+
+/** Letter by letter: a pattern would begin anew at each of thousands of slashes. */
+function withoutLastSlashes(url: string): string {
+  let end = url.length
+  while (url[end - 1] === '/') end -= 1
+  return url.slice(0, end)
 }

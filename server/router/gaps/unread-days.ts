@@ -56,14 +56,14 @@ function isUnread({ linked, found }: QueryReading, place: TextPlace): boolean {
   )
 }
 
-const leading = /^\s*(?:months?|season)?[\s,(:;-]*(?:i\.e\.,?|meaning)?\s*$/iu
+const leading = /^(?:months?|season)?[\s,(:;-]*(?:i\.e\.,?|meaning)?$/iu
 
 /** "The winter 1 December 2025 to 28 February 2026": the days behind it say which. */
 function isSpelledOut({ text, spans }: QueryReading['linked'], { end }: TextPlace): boolean {
   return spans.some(
     ({ start, readings }) =>
       start >= end &&
-      leading.test(text.slice(end, start)) &&
+      leading.test(text.slice(end, start).trim()) &&
       readings.some(({ days }) => days !== null && days.first !== days.last),
   )
 }

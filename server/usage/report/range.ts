@@ -91,8 +91,8 @@ function coarsestFor(interval: Interval, starts: Date[]): Grain {
 }
 
 function isTimeZone(name: string): boolean {
-  // Bare offsets mean the opposite in PostgreSQL.
-  if (!/^[A-Za-z]+(?:[/_-][A-Za-z0-9+_-]+)*$/.test(name)) return false
+  // Bare offsets mean the opposite in PostgreSQL. One way to match each text: a caller writes it.
+  if (!/^[A-Za-z]+(?:[/_-][A-Za-z0-9/+_-]*)?$/.test(name)) return false
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
   } catch {

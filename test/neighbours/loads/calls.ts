@@ -94,6 +94,11 @@ const questions: Load[] = [
   ask('a question of 400 days and months', 'may 2026 '.repeat(220)),
   ask('a question of one word of 2,000 letters', 'o'.repeat(2_000)),
   ask('a question of 1,000 characters of other scripts', '北é'.repeat(990)),
+  ask(
+    'a question of 1,900 blanks between a season and a day',
+    `orders of winter ${' '.repeat(1_900)}x from 1 May 2026 to 3 May 2026`,
+  ),
+  ask('a question of 1,900 dots and signs', '+.'.repeat(950)),
   ask('a question of 1,000 quotes and brackets', `"'([{`.repeat(390)),
   ask(
     'a question with a parameter of 900,000 letters',

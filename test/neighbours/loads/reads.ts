@@ -40,6 +40,15 @@ export const readLoads: Load[] = [
   read('the OpenAPI document of the service', '/v1/openapi.json', '', { bytes: 100_000 }),
   read('metrics over a year', `${project}/metrics`, `?${year}`, { bytes: 10_000 }),
   read('metrics of a key over a month', `${project}/metrics`, `?${month}&environment=production`),
+  read(
+    'metrics in a time zone of 62 letters that is none',
+    `${project}/metrics`,
+    `?time_zone=A/${'A-A-'.repeat(14)}A-A/`,
+    {
+      kind: 'hostile',
+      status: 400,
+    },
+  ),
   read('metrics by query over a year', `${project}/metrics/queries`, `?${year}`, { bytes: 5_000 }),
   read('the timeline of a year', `${project}/timeline`, `?${year}`),
   read('releases', `${project}/releases`, '?limit=200'),

@@ -89,6 +89,23 @@ export const upstreamLoads: Load[] = [
   tested('9 MB of {}', () => repeated('{}', 9_000_000), { detect: true }),
   tested('9 MB of one text', () => JSON.stringify(['x'.repeat(9_000_000)]), { detect: true }),
   tested('250 kB of numbers, *.*', () => repeated('1', 250_000), { responsePathExtractor: '*.*' }),
+  {
+    ...tested('15,000 blanks in its Link header', () => '[]', { detect: true }),
+    before: ({ installation: { source } }) => {
+      const link = `<https://a.example/2>; rel=${' '.repeat(15_000)}""x`
+      source.answer('[{"id":1}]', { 'content-type': 'application/json', link })
+    },
+  },
+  {
+    ...tested('a media type of 900,000 letters', () => '[]', {}),
+    body: ({ url }) => ({
+      url,
+      method: 'POST',
+      body: { type: 'raw', content: 'x', content_type: `text/${'a'.repeat(900_000)}\n` },
+    }),
+    status: 400,
+    words: 'media type',
+  },
   tested('60 kB of {}, 500 stars, detect', () => repeated('{}', 60_000), {
     responsePathExtractor: stars(500),
     detect: true,
