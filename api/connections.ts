@@ -174,7 +174,7 @@ export const authShapes = {
     }),
   'Digest Auth': z.strictObject({ username: filled('the user name'), password: z.string('the password is required') }),
   'Signed JWT': z.strictObject({
-    private_key: filled('the private key'),
+    private_key: filled('the private key').max(32_768),
     algorithm: z.enum(['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'EdDSA']).default('RS256'),
     key_id: z.string().min(1).max(500).optional(),
     issuer: z.string().min(1).max(500).optional(),
@@ -212,8 +212,8 @@ export const authShapes = {
     nonce_header: headerNamed('the header of the nonce').optional(),
   }),
   'Client Certificate': z.strictObject({
-    certificate: filled('the certificate'),
-    private_key: filled('the private key'),
+    certificate: filled('the certificate').max(131_072),
+    private_key: filled('the private key').max(32_768),
     passphrase: z.string().optional(),
   }),
 } as const satisfies Record<AuthType, z.ZodType>

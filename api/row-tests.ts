@@ -37,7 +37,25 @@ export const rowTest = z
     if ((expect === null) === (error === null)) issue('expect', 'or error is required, not both')
     if (model !== undefined && Object.keys(parameters).length > 0) issue('parameters', 'are for a query')
   })
-  .meta({ id: 'RowTest', description: 'Rows that a query or a model must give, of rows of the tables that it reads.' })
+  .meta({
+    id: 'RowTest',
+    description: 'Rows that a query or a model must give, of rows of the tables that it reads.',
+    // What is refused above, for those who go by the document.
+    allOf: [
+      {
+        oneOf: [
+          { required: ['query'], not: { required: ['model'] } },
+          { required: ['model'], not: { required: ['query'] }, properties: { parameters: { maxProperties: 0 } } },
+        ],
+      },
+      {
+        oneOf: [
+          { required: ['expect'], properties: { expect: { type: 'array' }, error: { type: 'null' } } },
+          { required: ['error'], properties: { error: { type: 'string' }, expect: { type: 'null' } } },
+        ],
+      },
+    ],
+  })
 
 /** Statements that are tested instead of those that are saved. */
 const statement = z.strictObject({ name: slug, sql: sqlText })

@@ -94,6 +94,7 @@ async function startService(folder) {
     SLUICE_FAILED_SIGN_INS_PER_MINUTE: '10000',
     SLUICE_OAUTH_REGISTRATIONS_PER_MINUTE: '10000',
     SLUICE_PROJECTS_PER_PERSON: '10000',
+    SLUICE_ENVIRONMENTS_PER_PROJECT: '100',
     // Beside it there is an authorization server that connections are connected with.
     SLUICE_OUTBOUND_ALLOW: `127.0.0.1:${upstreamPort}`,
     SLUICE_TEST_TIMEOUT_MS: '10000',

@@ -107,7 +107,7 @@ export type GuardOptions = {
   connectTimeoutMs: number
   ca?: string | undefined
   /** By which the client is known. */
-  certificate?: { cert: string; key: string; passphrase: string | undefined } | undefined
+  certificate?: { cert: string; key: string } | undefined
 }
 
 /**

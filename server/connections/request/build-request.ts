@@ -7,6 +7,7 @@ import { awsSigner } from '../signing/aws.ts'
 import { digestSigner } from '../signing/digest.ts'
 import { hmacSigner } from '../signing/hmac.ts'
 import { privateKeyOf } from '../signing/jwt.ts'
+import { privateKeyIn } from '../signing/private-key.ts'
 import type { Signer } from '../signing/signer.ts'
 import { hasSecretBody, isSecretHeader } from '../secrets/places.ts'
 
@@ -30,7 +31,7 @@ export type OutboundRequest = {
   certificate?: ClientCertificate
 }
 
-export type ClientCertificate = { cert: string; key: string; passphrase: string | undefined }
+export type ClientCertificate = { cert: string; key: string }
 
 type Auth<Type extends AuthType> = z.output<(typeof authShapes)[Type]>
 
@@ -228,15 +229,16 @@ function addSigner(draft: Draft, signer: Signer): null {
   return null
 }
 
-/** Read at once, so that a wrong one is no failure of the connection. */
-function certificateOf({ certificate, private_key: key, passphrase }: Auth<'Client Certificate'>): ClientCertificate {
-  const [cert, privateKey] = [certificate, key].map((pem) => pem.replaceAll(String.raw`\n`, '\n')) as [string, string]
+/** Read and decrypted at once, so that a wrong one is no failure of the connection. */
+function certificateOf({ certificate, private_key: pem, passphrase }: Auth<'Client Certificate'>): ClientCertificate {
+  const cert = certificate.replaceAll(String.raw`\n`, '\n')
+  const key = String(privateKeyIn(pem, passphrase).export({ type: 'pkcs8', format: 'pem' }))
   try {
-    createSecureContext({ cert, key: privateKey, ...(passphrase !== undefined && { passphrase }) })
+    createSecureContext({ cert, key })
   } catch {
     throw refuse('auth.certificate', 'and auth.private_key are not a certificate and its key in PEM')
   }
-  return { cert, key: privateKey, passphrase }
+  return { cert, key }
 }
 
 const bearerHeader = { name: 'authorization', before: 'Bearer ' }

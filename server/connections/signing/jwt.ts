@@ -1,7 +1,8 @@
-import { createPrivateKey, randomUUID, sign, type KeyObject } from 'node:crypto'
+import { randomUUID, sign, type KeyObject } from 'node:crypto'
 import type { z } from 'zod'
 import type { authShapes } from '../../../api/connections.ts'
 import { invalidField } from '../../failure.ts'
+import { privateKeyIn } from './private-key.ts'
 
 type JwtAuth = z.output<(typeof authShapes)['Signed JWT']>
 
@@ -29,14 +30,8 @@ export function signedJwt(auth: JwtAuth, nowMs: number): string {
   return `${text}.${signature.toString('base64url')}`
 }
 
-/** The key as PEM, also where its line breaks came as `\n`, as in a JSON file. */
 export function privateKeyOf({ private_key: pem, algorithm }: Pick<JwtAuth, 'private_key' | 'algorithm'>): KeyObject {
-  let key: KeyObject
-  try {
-    key = createPrivateKey(pem.replaceAll(String.raw`\n`, '\n'))
-  } catch {
-    throw invalidField('auth.private_key', 'is no private key in PEM, such as -----BEGIN PRIVATE KEY-----')
-  }
+  const key = privateKeyIn(pem)
   const type = keyTypes[algorithm.slice(0, 2) as keyof typeof keyTypes]
   if (key.asymmetricKeyType !== type) {
     throw invalidField(

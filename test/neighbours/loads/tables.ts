@@ -6,7 +6,7 @@ import { jobDone } from './upstreams.ts'
 
 const project = '/v1/projects/:tables_id'
 const letters = (chars: number): string => '-- a model of many words\n'.repeat(Math.floor(chars / 25))
-const manyModels = 100
+const manyModels = 40
 const wide = `SELECT id, ${Array.from({ length: 1_000 }, (_, at) => `id + ${at} AS c${at}`).join(', ')} FROM orders`
 
 /** A thousand rows in the other order, of each of twelve tests. */
@@ -24,7 +24,7 @@ async function fullTables({ installation: { manage, project: make }, ids }: Meas
   ids['tables_id'] = projectId
   const path = `/v1/projects/${projectId}`
   for (let at = 0; at < 12; at += 1) await manage('PUT', `${path}/tests`, reversed(`reversed_${at}`))
-  for (let at = 0; at < 18; at += 1) {
+  for (let at = 0; at < 12; at += 1) {
     await manage('PUT', `${path}/tests`, {
       ...{ name: `long_${at}`, query: 'remainders', error: 'nothing' },
       given: { orders: csvOf(800_000) },
@@ -64,17 +64,17 @@ export const tableLoads: Load[] = [
     words: '"passed":12',
   }),
   table('a test of 1,000 rows, saved', `PUT ${project}/tests`, { body: reversed('reversed_0') }),
-  table('tests of 14 MB, listed', `GET ${project}/tests`, { bytes: 14_000_000 }),
-  table('a page of 100 models of SQL as long as it may be', `GET ${project}/models`, {
+  table('tests of 9 MB, listed', `GET ${project}/tests`, { bytes: 9_000_000 }),
+  table('a page of 40 models of SQL as long as it may be', `GET ${project}/models`, {
     search: '?limit=200',
-    bytes: 8_000_000,
+    bytes: 3_000_000,
   }),
-  table('the definition of 100 models and tests of 14 MB', `GET ${project}/definition`, { bytes: 20_000_000 }),
+  table('the definition of 40 models and tests of 9 MB', `GET ${project}/definition`, { bytes: 12_000_000 }),
   table('a model of 1,000 columns, compared', `POST ${project}/models/model_0/compare`, { body: { sql: wide } }),
   table('a model of 1,000 columns, saved', `POST ${project}/models`, {
     body: ({ attempt }) => ({ name: `wide_${attempt}`, sql: wide }),
     status: 201,
   }),
   table('50 APIs whose addresses have 8,000 slashes', `GET ${project}/apis`, { search: '?limit=200', bytes: 400_000 }),
-  table('the map of 100 models', `GET ${project}/map`, { bytes: 10_000 }),
+  table('the map of 40 models', `GET ${project}/map`, { bytes: 10_000 }),
 ]

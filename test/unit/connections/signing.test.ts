@@ -1,4 +1,4 @@
-import { createHash, createHmac, generateKeyPairSync, verify } from 'node:crypto'
+import { createHash, createHmac, createPrivateKey, generateKeyPairSync, randomBytes, verify } from 'node:crypto'
 import { SignatureV4 } from '@smithy/signature-v4'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -155,4 +155,53 @@ test('another origin gets no signature and no certificate', () => {
   const request = built({ authType: 'HMAC', auth: { secret: 's', template: '{path}', header: 'X-Sign' } })
   expect(retargeted(request, new URL('https://api.example/b'))?.signer).toBeDefined()
   expect(retargeted(request, new URL('https://other.example/b'))?.signer).toBeUndefined()
+})
+
+describe('a private key that takes long to use is refused before it is used', () => {
+  /** Of prime256v1, encrypted in three million rounds with the passphrase "secret". */
+  const slow = `-----BEGIN ENCRYPTED PRIVATE KEY-----
+MIHtMFgGCSqGSIb3DQEFDTBLMCoGCSqGSIb3DQEFDDAdBAiofI9SP19mJwIDLcbA
+MAwGCCqGSIb3DQIJBQAwHQYJYIZIAWUDBAEqBBBKUvlx5yKDs8pFZ6qx8i1QBIGQ
+FcesFKpjRtwVEK4UQ9XiPPJxvtAW1DUoOPANvIr63kKpcGUIXw1KT7sQoSY54+SX
+ymIrChCpEaoe+/oK4x2cjKT6C3txzopgQkkyBQMu4oQG5R006/tymYqd9GEIzKrQ
+z5mJJcrotLTvOaNCAnBbVC51XGgTnQOM0af8KNUxCL+r1z48ybCK8Yt+NhvvFC89
+-----END ENCRYPTED PRIVATE KEY-----
+`
+  const number = (bytes: number): string => {
+    const value = randomBytes(bytes)
+    value[0] = 0xff
+    return value.toString('base64url')
+  }
+  const bits16384 = createPrivateKey({
+    format: 'jwk',
+    key: {
+      ...{ kty: 'RSA', e: 'AQAB', n: number(2_048), d: number(2_048), p: number(1_024), q: number(1_024) },
+      ...{ dp: number(1_024), dq: number(1_024), qi: number(1_024) },
+    },
+  })
+  const certificate = { certificate: 'x', passphrase: 'secret' }
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+  const encrypted = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' } as const
+
+  test.each([
+    ['of three million rounds', slow],
+    ['of three million rounds, by another name', slow.replaceAll('ENCRYPTED ', '')],
+    ['with a header', slow.replace('KEY-----\n', 'KEY-----\na: b\n\n')],
+    ['of three million rounds, behind one that is not', privateKey.export({ type: 'pkcs8', format: 'pem' }) + slow],
+    ['of 16,384 bits', String(bits16384.export({ type: 'pkcs8', format: 'pem' }))],
+  ])('%s', (_, key) => {
+    const before = process.threadCpuUsage()
+    const auth = { ...certificate, private_key: key }
+    expect(() => built({ authType: 'Client Certificate', auth })).toThrow(/more than (100000 rounds|8192 bits)/)
+    const jwt = { private_key: key, algorithm: 'RS256' }
+    expect(() => built({ authType: 'Signed JWT', auth: jwt })).toThrow(/more than (100000 rounds|8192 bits)/)
+    const { user, system } = process.threadCpuUsage(before)
+    expect((user + system) / 1_000).toBeLessThan(100)
+  })
+
+  test('and one that is encrypted as usual is not', () => {
+    const auth = { ...certificate, private_key: String(privateKey.export(encrypted)) }
+    // It is read; the certificate is none.
+    expect(() => built({ authType: 'Client Certificate', auth })).toThrow(/auth\.certificate/)
+  })
 })
