@@ -204,7 +204,8 @@ export const authShapes = {
       .refine(
         (text) => [...text.matchAll(/\{([a-z_0-9]+)\}/g)].every(([, name]) => hmacParts.some((part) => part === name)),
         `knows only {${hmacParts.join('}, {')}}`,
-      ),
+      )
+      .refine((text) => text.split('{body').length <= 4, 'names the body more than three times'),
     header: headerNamed('the header of the signature'),
     format: z.string().min(1).max(1_000).default('{signature}'),
     timestamp: z.enum(['unix', 'unix_ms', 'iso'], 'must be unix, unix_ms or iso').default('unix'),

@@ -17,6 +17,7 @@ export const fixedLimits = {
   curlChars: fixed(100_000, 'Longest cURL command that is imported.'),
   importChars: fixed(10_000_000, 'Longest OpenAPI document or Postman collection that is imported as text.'),
   variableChars: fixed(8_192, 'Longest value of a variable or secret of a project.'),
+  filledChars: fixed(1_048_576, 'Most characters that the variables of one request stand for together.'),
   childRequests: fixed(1_000_000, 'Most rows of another table that one load makes a request for.'),
   loadPages: fixed(100_000, 'Most pages of one load.'),
   models: fixed(200, 'Models of a project.'),

@@ -40,7 +40,7 @@ export const rowTest = z
   .meta({
     id: 'RowTest',
     description: 'Rows that a query or a model must give, of rows of the tables that it reads.',
-    // What is refused above, for those who go by the document.
+    // The refinements above, for those who go by the document.
     allOf: [
       {
         oneOf: [

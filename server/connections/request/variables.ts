@@ -1,4 +1,5 @@
 import { bodyTypes, type HttpConfiguration } from '../../../api/connections.ts'
+import { fixedLimits } from '../../../api/limits.ts'
 import { type Failure, invalidField } from '../../failure.ts'
 import type { CursorValue, LoadRule } from '../../store/index.ts'
 import { writtenAs } from './last-value.ts'
@@ -87,10 +88,16 @@ export function fillVariables(
   { at, lastValue = null, values = new Map(), row }: Moment,
 ): HttpConfiguration {
   const configuration = lastValue === null ? withoutLastValue(template) : template
+  let filledChars = 0
   const filler =
     ({ to }: Sending, write = (value: string) => value): Fill =>
     (text, field) =>
-      replaceVariables(text, (variable) => write(valueOf(variable, { at, lastValue, field, values, row, to })))
+      replaceVariables(text, (variable) => {
+        const value = write(valueOf(variable, { at, lastValue, field, values, row, to }))
+        filledChars += value.length
+        if (filledChars > fixedLimits.filledChars.value) throw tooLong(field)
+        return value
+      })
   const { headers, parameters, parameterGroups: groups, auth, body } = configuration
   const given = oauthAddresses.flatMap((name) => {
     const address = auth?.[name]
@@ -324,6 +331,11 @@ function namedValue(kind: 'var' | 'secret', name: string, { field, values, to }:
     )
   }
   return value
+}
+
+/** A short name may stand for a long value, and stand there a hundred thousand times. */
+function tooLong(field: string): Failure {
+  return invalidField(field, `holds variables of more than ${fixedLimits.filledChars.value} characters together`)
 }
 
 function noValueYet(field: string): Failure {

@@ -157,6 +157,12 @@ test('another origin gets no signature and no certificate', () => {
   expect(retargeted(request, new URL('https://other.example/b'))?.signer).toBeUndefined()
 })
 
+test('a template of HMAC goes over the body three times at most', () => {
+  const auth = (times: number) => ({ secret: 's', template: '{body_sha256}'.repeat(times), header: 'X-Sign' })
+  expect(authShapes.HMAC.safeParse(auth(3)).success).toBe(true)
+  expect(authShapes.HMAC.safeParse(auth(4)).success).toBe(false)
+})
+
 describe('a private key that takes long to use is refused before it is used', () => {
   /** Of prime256v1, encrypted in three million rounds with the passphrase "secret". */
   const slow = `-----BEGIN ENCRYPTED PRIVATE KEY-----

@@ -186,3 +186,28 @@ test('a variable ends in the text that it begins in', () => {
   const configuration = { ...post, url: 'https://api.example/{{row.id}}', body: { type: 'raw', content: '{{row.x' } }
   expect(rowColumnsIn(configuration)).toEqual(['id'])
 })
+
+describe('a request is not longer than it was, by what its variables stand for', () => {
+  const values: NamedValues = new Map([['long', { value: 'v'.repeat(8_192), origins: null }]])
+  const row = new Map([['note', 'n'.repeat(600_000)]])
+  const named = (count: number): HttpConfiguration => ({
+    ...post,
+    body: { type: 'raw', content: '{{var:long}}'.repeat(count) },
+  })
+
+  test('a million characters are filled in, and no more of them', () => {
+    const found = fillVariables(named(128), { at, values })
+    expect(String(found.body?.['content'])).toHaveLength(1_048_576)
+    const refused = /body\.content holds variables of more than 1048576 characters together/
+    const beforeMs = spentMs()
+    expect(() => fillVariables(named(80_000), { at, values })).toThrow(refused)
+    expect(spentMs() - beforeMs).toBeLessThan(100)
+  })
+
+  test('values of rows count together, wherever they stand', () => {
+    const header = { 'x-note': '{{row.note}}' }
+    expect(() => fillVariables({ ...post, headers: header }, { at, row })).not.toThrow()
+    const body = { content: ['{{row.note}}'] }
+    expect(() => fillVariables({ ...post, headers: header, body }, { at, row })).toThrow(/body\.content holds/)
+  })
+})
