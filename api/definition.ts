@@ -254,7 +254,7 @@ export const planEntry = z
       .default([])
       .meta({
         description:
-          'Of a connection that changes or goes: deployed queries that read its table, in every environment. All environments read the same tables.',
+          'Of a connection or model that changes or goes: deployed queries that read its table, or models made of it, in every environment. All environments read the same tables.',
       }),
     failed_checks: z
       .array(z.object({ type: z.string(), message: z.string() }))

@@ -3,7 +3,7 @@ import { changeLoad, datasource } from './datasources.ts'
 import { heldBecause } from './data.ts'
 import { slug, tags, timestamp } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
-import { sqlText } from './queries.ts'
+import { keyThatCalled, sqlText } from './queries.ts'
 
 const statement = sqlText.meta({
   description: 'One SELECT over tables and other models, without slots.',
@@ -108,8 +108,15 @@ export const modelComparison = z
         }),
       )
       .meta({ description: 'Some of the rows that differ.' }),
-    moves: z.object({ models: z.array(z.string()), queries: z.array(z.string()) }).meta({
-      description: 'The models and deployed queries that read it, by way of other models, too.',
-    }),
+    moves: z
+      .object({
+        models: z.array(z.string()),
+        queries: z.array(z.string()),
+        questions: z.array(z.string()).meta({ description: 'Stored questions that one of these queries answers.' }),
+        callers: z
+          .array(keyThatCalled)
+          .meta({ description: 'Keys that called one of these queries in the last 30 days.' }),
+      })
+      .meta({ description: 'The models and deployed queries that read it, by way of other models, too.' }),
   })
   .meta({ id: 'ModelComparison' })

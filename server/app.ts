@@ -90,6 +90,7 @@ import {
   type QuestionLog,
   type QuestionIndexes,
   type QuestionIndexesOptions,
+  questionsFor,
 } from './questions/index.ts'
 import { bucketOptions, databaseOptions, engineOptions, questionIndexesOptions, trinoOptions } from './part-options.ts'
 import {
@@ -178,6 +179,8 @@ export type App = KeyAccess & {
   /** Answers that lie written in files. */
   lookups: Lookups
   queryCallers: QueryCallers
+  /** Stored questions that one of these queries must answer. */
+  storedQuestions(projectId: string, queries: string[]): Promise<string[]>
   /** Rooms that know a query by its name. */
   queryNames: QueryNameKeepers
   releaseGate: Gate
@@ -370,6 +373,7 @@ export async function openApp(
       }),
       lookups,
       queryCallers,
+      storedQuestions: (projectId, queries) => questionsFor(store, { projectId, queries }),
       queryNames: { renamed: renameEverywhere },
       definitionGate: openGate(definitionTurns),
       engineMoveGate: openGate(engineMoveTurns),

@@ -194,8 +194,8 @@ async function readCatalog(parts: Parts, projectId: string): Promise<ProjectCata
     const served = version.isLive ? await lastWhole(parts, version) : await whole(parts, version)
     const known = moments.get(source.tableName) ?? []
     if (served === undefined || known.some((each) => each.version === served.version)) continue
-    const { datasourceId, version: number, truncated, builtFrom } = served
-    const moment = { datasourceId, version: number, truncated, builtFrom, asOf: asOf(served) }
+    const { datasourceId, version: number, truncated, builtFrom, joinedSince } = served
+    const moment = { datasourceId, version: number, truncated, builtFrom, joinedSince, asOf: asOf(served) }
     moments.set(source.tableName, [...known, { ...moment, table: tableOf(served, source) }])
   }
   return catalogOf({ projectId, engine: await parts.engines.engineOf(projectId) }, moments)
@@ -230,6 +230,7 @@ type Served = {
   checkedAt: Date | null
   isLive: boolean
   builtFrom: BuiltFrom[] | null
+  joinedSince: number | null
 }
 type Version = Served & {
   parquetHash: string
@@ -313,6 +314,7 @@ function versions({ db }: Database) {
       'rows.deletions',
       'rows.isLive',
       'rows.builtFrom',
+      'rows.joinedSince',
     ])
     .where('rows.kind', '=', 'response_data')
     .orderBy('rows.datasourceId')

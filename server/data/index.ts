@@ -13,11 +13,12 @@ export {
   refuseInUse,
   type DataObject,
 } from './objects.ts'
-export { builtFromOf, isBuiltFromSame, type ProjectCatalog } from './moments.ts'
+export { builtFromOf, isBuiltFromSame, type ProjectCatalog, type TableMoment } from './moments.ts'
 export { namedFiles, sweepFiles } from './named-files.ts'
 export { joinedColumns, partedTable, type PartedVersion, type PartFiles } from './parts.ts'
 export type { BrokenQuery, QueryGate, TableChange } from './query-gate.ts'
 export type { DeployedQueries, TableModels } from './readers.ts'
+export { rowsSince } from './rows-since.ts'
 export {
   activateVersion,
   heldBetween,

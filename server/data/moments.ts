@@ -25,6 +25,8 @@ export type TableMoment = {
   table: CatalogTable
   /** The versions that it was built from, where it is one of a model. */
   builtFrom: BuiltFrom[] | null
+  /** The version from which on each joined the one before it. */
+  joinedSince: number | null
   /** When its data was fetched; of a model, the oldest that it was built from. */
   asOf: Date
   truncated: boolean

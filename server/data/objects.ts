@@ -40,6 +40,7 @@ export type DataObject = Omit<
   | 'validators'
   | 'checkedAt'
   | 'builtFrom'
+  | 'joinedSince'
 > & { datasourceName: string; tableName: string }
 
 /** One object, with what only a closer look shows. */

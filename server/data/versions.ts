@@ -43,6 +43,8 @@ export type FetchedVersion = {
 export type LoadedParts = {
   load: LoadRule
   base: PartRecord[]
+  /** The version that they join. */
+  joins: Pick<LiveData, 'version' | 'joinedSince'> | null
   part: { rowCount: number; columns: ColumnRecord[] } | null
   deletions: Deletions | null
   lastValue: CursorValue | null
@@ -87,6 +89,7 @@ export async function insertVersion(
         newRows: fetched.newRows,
         validators: jsonOrNull(fetched.validators),
         builtFrom: jsonOrNull(fetched.builtFrom),
+        joinedSince: parted === null ? null : joinedSince(parted, { version: shared.version, newest }),
         load: jsonOrNull(parted?.load ?? null),
         lastValue: jsonOrNull(parted?.lastValue ?? null),
         deletions: jsonOrNull(parted?.deletions ?? null),
@@ -109,6 +112,14 @@ export async function insertVersion(
   }
   await transaction.insertInto('lineage').values(edges).execute()
   return { dataObjectId: rows.id, version: shared.version, drift }
+}
+
+/** One that joins another than the newest begins anew: what came in between is not in it. */
+function joinedSince(
+  { joins }: LoadedParts,
+  { version, newest }: { version: number; newest: number | undefined },
+): number {
+  return joins === null || joins.version !== newest ? version : (joins.joinedSince ?? joins.version)
 }
 
 /** How the columns of a table differ from those of the version before. Null when they do not. */
@@ -196,6 +207,7 @@ export type LiveData = {
   lastValue: CursorValue | null
   validators: Validators | null
   builtFrom: BuiltFrom[] | null
+  joinedSince: number | null
 }
 
 /** The version that SQL reads; null where there is none. */
@@ -209,7 +221,14 @@ export async function liveDataVersion({ db }: Store, datasourceId: string): Prom
         .on('request.kind', '=', 'request_config'),
     )
     .select(['rows.id', 'rows.version', 'rows.columns', 'rows.rowCount', 'rows.newRows', 'rows.truncated', 'rows.load'])
-    .select(['rows.deletions', 'rows.warnings', 'rows.lastValue', 'rows.validators', 'rows.builtFrom'])
+    .select([
+      'rows.deletions',
+      'rows.warnings',
+      'rows.lastValue',
+      'rows.validators',
+      'rows.builtFrom',
+      'rows.joinedSince',
+    ])
     .select('request.fileHash as requestHash')
     .where('rows.datasourceId', '=', datasourceId)
     .where('rows.isLive', '=', true)
@@ -291,11 +310,16 @@ async function storedParts(db: Database['db'], { projectId, datasourceId, upToVe
 export async function noteUnchanged(
   transaction: Transaction<Tables>,
   dataObjectId: string,
-  { at, lastValue }: { at: Date; lastValue: CursorValue | null },
+  { at, lastValue, builtFrom }: { at: Date; lastValue: CursorValue | null; builtFrom?: BuiltFrom[] | undefined },
 ): Promise<void> {
   await transaction
     .updateTable('dataObjects')
-    .set({ checkedAt: at, ...(lastValue !== null && { lastValue: JSON.stringify(lastValue) }) })
+    .set({
+      checkedAt: at,
+      ...(lastValue !== null && { lastValue: JSON.stringify(lastValue) }),
+      // The same rows follow from newer versions of its tables.
+      ...(builtFrom !== undefined && { builtFrom: JSON.stringify(builtFrom) }),
+    })
     .where('id', '=', dataObjectId)
     .execute()
 }

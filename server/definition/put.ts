@@ -3,6 +3,7 @@ import type { Definition, WholeDefinition } from '../../api/definition.ts'
 import { fixedLimits } from '../../api/limits.ts'
 import { recordAct, requireRole, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
+import { tablesMovedBy } from '../models/index.ts'
 import { checkRelease, hasQuery, readQueryReads, type ReleaseReport } from '../queries/index.ts'
 import { inOneTransaction, lockProjectForQuota, type Database, type Tables } from '../store/index.ts'
 import { planAll, refuseTwins, type Prune } from './plan-all.ts'
@@ -67,10 +68,11 @@ export async function putDefinition(app: DefinitionParts, caller: Caller, input:
     const state = await readState(within, caller, projectId)
     const doing = { app: within, caller, projectId, results }
     const readers = await readersByTable(store, projectId)
+    const movedBy = await tablesMovedBy(store, projectId)
     const plan = await doAll(doing, { steps: planAll(input, state, await unloadedTables(app, input, state)), check })
     for (const entry of plan) {
       const isMoved = ['connection', 'model'].includes(entry.kind) && entry.action !== 'unchanged'
-      if (isMoved) entry.readers = readers.get(entry.name) ?? []
+      if (isMoved) entry.readers = readersOfAll(movedBy(entry.name), readers)
     }
     const changed = plan.filter(({ action }) => action !== 'unchanged')
     const report = check ? await lookAhead(doing, { plan, environment: input.environment }) : null
@@ -100,6 +102,11 @@ async function readersByTable(store: Database, projectId: string): Promise<Map<s
     }
   }
   return readers
+}
+
+function readersOfAll(tables: string[], readers: ReadonlyMap<string, PlanEntry['readers']>): PlanEntry['readers'] {
+  const all = tables.flatMap((table) => readers.get(table) ?? [])
+  return [...new Map(all.map((each) => [`${each.environment} ${each.query}`, each])).values()]
 }
 
 /** Parts that ask the store themselves ask the one of the transaction, too. */

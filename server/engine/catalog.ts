@@ -32,8 +32,8 @@ export function filesOfTable({ rows, copy, parted }: Pick<CatalogTable, 'rows' |
   return parted === undefined ? filesOf({ rows, ...(copy && { copy }) }) : filesOfParts(parted)
 }
 
-export function filesOfParts({ parts, past }: PartedTable): StoredFile[] {
-  const files = parts.flatMap(filesOf)
+export function filesOfParts({ parts, past, fromPlace = 0 }: PartedTable): StoredFile[] {
+  const files = parts.slice(fromPlace).flatMap(filesOf)
   return past === undefined ? files : [...files, past]
 }
 
@@ -44,7 +44,7 @@ function filesOf({ rows, copy }: RowFiles): StoredFile[] {
 /** Names the rows of a table, whatever copies there are of them. */
 export function nameOfRows({ rows, parted }: CatalogTable): string {
   if (parted === undefined) return rows.hash
-  const hashes = parted.parts.map((part) => part.rows.hash)
+  const hashes = parted.parts.slice(parted.fromPlace ?? 0).map((part) => part.rows.hash)
   return (parted.past === undefined ? hashes : [...hashes, parted.past.hash]).join('\n')
 }
 
@@ -62,7 +62,8 @@ function tableVersion(table: CatalogTable): string {
           .map(({ hash }) => hash)
           .join(' + ')
   const hidden = hiddenColumns.length === 0 ? '' : ` without ${JSON.stringify(hiddenColumns)}`
-  return `${name}=${files}${hidden}`
+  const from = parted?.fromPlace === undefined ? '' : ` from ${parted.fromPlace}`
+  return `${name}=${files}${from}${hidden}`
 }
 
 type PathOf = (file: StoredFile) => string
@@ -76,9 +77,11 @@ export function localTable({ rows, copy, parted, ...rest }: CatalogTable, pathOf
   }
 }
 
-export function localParts({ columns, parts, past }: PartedTable, pathOf: PathOf): local.LocalPartedTable {
+export function localParts({ parts, past, ...rest }: PartedTable, pathOf: PathOf): local.LocalPartedTable {
+  const { columns, fromPlace } = rest
   return {
     columns,
+    ...(fromPlace !== undefined && { fromPlace }),
     parts: parts.map(({ rows, copy, ...part }) => ({ ...part, ...localRows({ rows, ...(copy && { copy }) }, pathOf) })),
     ...(past !== undefined && { pastPath: pathOf(past) }),
   }

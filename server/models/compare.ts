@@ -4,18 +4,20 @@ import type { Value } from '../../api/wire-codec.ts'
 import type { Caller } from '../access/index.ts'
 import type { Config } from '../config.ts'
 import { readRules, type SourceApp } from '../connections/index.ts'
-import type { DeployedQueries, ProjectCatalog } from '../data/index.ts'
+import type { ProjectCatalog } from '../data/index.ts'
 import type { Catalog, CatalogTable, Column } from '../engine/index.ts'
 import { invalidField } from '../failure.ts'
 import type { Jobs } from '../jobs/index.ts'
-import { examineAmong, findRecord, movedBy } from './models.ts'
-import { readModels, type ModelRecord } from './records.ts'
+import { examineAmong, findRecord } from './models.ts'
+import { movedWith, type QueryDependents } from './moves.ts'
+import { asTables } from './placeholders.ts'
+import { quotedName, rowReader, type RowsRead } from './read-rows.ts'
+import type { ModelRecord } from './records.ts'
 import type { StatementParts } from './statement.ts'
 
 export type ModelComparison = Value<typeof modelComparison>
 
-type CompareApp = SourceApp &
-  StatementParts & { jobs: Jobs; config: Config; deployments: Pick<DeployedQueries, 'tablesRead'> }
+type CompareApp = SourceApp & StatementParts & QueryDependents & { jobs: Jobs; config: Config }
 
 const maxExamples = 10
 
@@ -39,13 +41,13 @@ export async function compareModel(
   const known = await readRules(app.store.db, model.datasourceId)
   const load = known?.load ?? { mode: 'replace' as const }
   const sql = input.sql ?? model.sql
-  const examined = await examineAmong(app, { projectId, name, sql, load: { mode: 'replace' } })
+  const examined = await examineAmong(app, { projectId, name, sql, load: { mode: 'merge' } })
   const catalog = await app.catalogs.get(projectId)
   const after = await built(app, { ...model, ...examined, sql }, { catalog, signal })
   const before = catalog.tables.find((table) => table.name === name)
   const unique = known?.rules.checks.flatMap((check) => (check.type === 'unique' ? [check.columns] : []))[0]
   const key = input.key ?? load.primaryKey ?? unique ?? []
-  const moves = await movedWith(app, projectId, name)
+  const moves = await movedWith(app, { projectId, name })
   if (before === undefined) return { ...nothingBefore(after), key, moves }
   const missing = key.find(
     (each) => ![before, after.table].every(({ columns }) => columns.some((c) => c.name === each)),
@@ -67,10 +69,11 @@ async function built(
   const path = app.files.temporaryPath('parquet')
   const { modelRows: maxRows, modelBytes: maxBytes, executeTimeoutMs: timeoutMs } = app.config.limits
   try {
+    const read = asTables(catalog.together(Object.keys(reads)), { sql, dialect })
     const written = await app.engine.writeTable(
       projectId,
-      catalog.together(Object.keys(reads)),
-      { dialect, sql, path, maxRows, maxBytes },
+      read.catalog,
+      { dialect, sql: read.sql, path, maxRows, maxBytes },
       { timeoutMs, ...(signal && { signal }) },
     )
     const { hash } = await app.files.keep(path, 'parquet')
@@ -78,17 +81,6 @@ async function built(
   } finally {
     await rm(path, { force: true })
   }
-}
-
-/** Readers of it: models, and the deployed queries that read it or them. */
-async function movedWith(app: CompareApp, projectId: string, name: string): Promise<ModelComparison['moves']> {
-  const models = movedBy(await readModels(app.store.db, projectId), name)
-  const tables = [name, ...models]
-  const readers = await app.deployments.tablesRead(projectId)
-  const queries = readers.flatMap((reader) =>
-    tables.some((table) => Object.hasOwn(reader.tables, table)) ? [reader.name] : [],
-  )
-  return { models, queries: [...new Set(queries)].sort() }
 }
 
 function nothingBefore({ table, rowCount }: Built): Omit<ModelComparison, 'key' | 'moves'> {
@@ -125,7 +117,7 @@ async function compareTables(
       { ...after, name: 'rows_after' },
     ],
   }
-  const read = readerOf(app, { catalog, signal })
+  const read = rowReader(app, { catalog, signal })
   const [counts = {}] = await read(
     'SELECT (SELECT count(*) FROM rows_before) AS rows_before, (SELECT count(*) FROM rows_after) AS rows_after',
   )
@@ -137,34 +129,13 @@ async function compareTables(
   return { ...shared, ...sized, ...compared }
 }
 
-/** Reads of the two tables, where no caller waits for a place. */
-function readerOf(app: CompareApp, { catalog, signal }: { catalog: Catalog; signal: AbortSignal | undefined }): Read {
-  return async (sql) => {
-    const { chunks, finished } = await app.engine.streamBehind(`comparison in ${catalog.projectId}`, catalog, {
-      dialect: 'duckdb',
-      sql,
-      slots: [],
-      format: 'ndjson',
-      maxRows: 1_000,
-      maxBytes: 8_388_608,
-      timeoutMs: app.config.limits.executeTimeoutMs,
-      ...(signal && { signal }),
-    })
-    const parts: Buffer[] = []
-    for await (const { bytes } of chunks) parts.push(bytes)
-    await finished
-    const lines = Buffer.concat(parts).toString().split('\n').filter(Boolean)
-    return lines.map((line) => JSON.parse(line) as Record<string, unknown>)
-  }
-}
-
 type ByKey = { key: string[]; common: string[]; retyped: Set<string>; before: string[]; after: string[] }
 
-async function compareByKey(read: Read, { key, common, retyped, before, after }: ByKey) {
+async function compareByKey(read: RowsRead, { key, common, retyped, before, after }: ByKey) {
   const values = common.filter((name) => !key.includes(name))
   const differ = values.map((name) => differs(name, retyped.has(name)))
   const anyDiffers = differ.length === 0 ? 'false' : differ.join(' OR ')
-  const on = key.map((name) => `b.${quote(name)} IS NOT DISTINCT FROM a.${quote(name)}`).join(' AND ')
+  const on = key.map((name) => `b.${quotedName(name)} IS NOT DISTINCT FROM a.${quotedName(name)}`).join(' AND ')
   const joined = `(SELECT true AS here, * FROM rows_before) AS b FULL JOIN (SELECT true AS here, * FROM rows_after) AS a ON ${on}`
   const both = 'b.here AND a.here'
   const list = [
@@ -177,11 +148,11 @@ async function compareByKey(read: Read, { key, common, retyped, before, after }:
   const [found = {}] = await read(`SELECT ${list.join(', ')} FROM ${joined}`)
   const number = (name: string): number => Number(found[name] ?? 0)
   const aliased = (side: 'a' | 'b', names: string[]) =>
-    names.map((name, index) => `${side}.${quote(name)} AS ${side}${index}`)
+    names.map((name, index) => `${side}.${quotedName(name)} AS ${side}${index}`)
   const examples =
     await read(`SELECT b.here AS in_b, a.here AS in_a, ${[...aliased('b', before), ...aliased('a', after)].join(', ')}
     FROM ${joined} WHERE b.here IS NULL OR a.here IS NULL OR ${anyDiffers}
-    ORDER BY ${key.map((name) => `coalesce(a.${quote(name)}::VARCHAR, b.${quote(name)}::VARCHAR)`).join(', ')} LIMIT ${maxExamples}`)
+    ORDER BY ${key.map((name) => `coalesce(a.${quotedName(name)}::VARCHAR, b.${quotedName(name)}::VARCHAR)`).join(', ')} LIMIT ${maxExamples}`)
   const rowOf = (row: Record<string, unknown>, side: 'a' | 'b', names: string[]) =>
     row[`in_${side}`] === true ? Object.fromEntries(names.map((name, index) => [name, row[`${side}${index}`]])) : null
   return {
@@ -199,10 +170,8 @@ async function compareByKey(read: Read, { key, common, retyped, before, after }:
   }
 }
 
-type Read = (sql: string) => Promise<Array<Record<string, unknown>>>
-
 async function compareWhole(
-  read: Read,
+  read: RowsRead,
   {
     common,
     retyped,
@@ -210,7 +179,9 @@ async function compareWhole(
     rowsAfter,
   }: { common: string[]; retyped: Set<string>; rowsBefore: number; rowsAfter: number },
 ) {
-  const list = common.map((name) => (retyped.has(name) ? `${quote(name)}::VARCHAR AS ${quote(name)}` : quote(name)))
+  const list = common.map((name) =>
+    retyped.has(name) ? `${quotedName(name)}::VARCHAR AS ${quotedName(name)}` : quotedName(name),
+  )
   const side = (table: string) => `SELECT ${list.length === 0 ? '1 AS one' : list.join(', ')} FROM ${table}`
   const less = (one: string, other: string) => `(${side(one)} EXCEPT ALL ${side(other)})`
   const only = (one: string, other: string) => read(`SELECT count(*) AS n FROM ${less(one, other)} AS rest`)
@@ -240,9 +211,5 @@ function typesOf(columns: Column[]): Map<string, string> {
 
 function differs(name: string, isRetyped: boolean): string {
   const cast = isRetyped ? '::VARCHAR' : ''
-  return `b.${quote(name)}${cast} IS DISTINCT FROM a.${quote(name)}${cast}`
-}
-
-function quote(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
+  return `b.${quotedName(name)}${cast} IS DISTINCT FROM a.${quotedName(name)}${cast}`
 }

@@ -16,7 +16,8 @@ import { Failure, invalidField } from '../failure.ts'
 import { newId } from '../ids.ts'
 import type { Jobs } from '../jobs/index.ts'
 import { pageAfter, requireRoomInProject, type Database, type LoadRule, type Page } from '../store/index.ts'
-import { above, below, graphOf, refuseCycle } from './graph.ts'
+import { below, graphOf, refuseCycle } from './graph.ts'
+import { refuseNewRows } from './placeholders.ts'
 import { readModels, type ModelRecord } from './records.ts'
 import { examineStatement, type ExaminedModel, type StatementParts } from './statement.ts'
 
@@ -143,6 +144,7 @@ export async function examineAmong(
   app: ModelApp,
   { projectId, name, sql, load, pending = [] }: Named & Pick<ModelContent, 'sql' | 'load' | 'pending'>,
 ): Promise<ExaminedModel> {
+  refuseNewRows(sql, load)
   const models = await readModels(app.store.db, projectId)
   const examined = await examineStatement(app, models, { projectId, sql }).catch(async (error: unknown) => {
     if (pending.length === 0 || !(error instanceof Failure) || error.reason !== 'invalid_sql') throw error
@@ -228,11 +230,6 @@ async function described(app: { store: Database }, projectId: string, { models, 
 
 function ownProblem(source: Datasource | undefined): string | null {
   return source?.lastError?.message ?? source?.held?.heldBecause.message ?? null
-}
-
-/** The models that move with one, nearest first. */
-export function movedBy(models: ReadonlyMap<string, ModelRecord>, name: string): string[] {
-  return above(graphOf(models), name)
 }
 
 function noModel(name: string): Failure {

@@ -1,11 +1,14 @@
 import { systemCaller, type Caller } from '../access/index.ts'
 import type { Config } from '../config.ts'
 import { buildTable, refreshDatasource, type IngestApp } from '../connections/index.ts'
-import { builtFromOf, isBuiltFromSame, liveDataVersion } from '../data/index.ts'
+import { builtFromOf, isBuiltFromSame, liveDataVersion, type LiveData, type ProjectCatalog } from '../data/index.ts'
+import type { CatalogTable } from '../engine/index.ts'
 import type { JobContext, JobRecord, Jobs } from '../jobs/index.ts'
 import type { Database } from '../store/index.ts'
 import { below, graphOf, refuseCycle } from './graph.ts'
 import { findRecord } from './models.ts'
+import { newRows } from './new-rows.ts'
+import { asTables, newRowTables } from './placeholders.ts'
 import { readModels, type ModelRecord } from './records.ts'
 import { examineStatement, withoutData } from './statement.ts'
 
@@ -36,7 +39,8 @@ export async function runRebuild(app: IngestApp & { config: Config }, context: J
     app.catalogs.forget(projectId)
     const model = known.columns.length > 0 ? known : await lookAt(app, models, known)
     const names = Object.keys(model.reads)
-    const catalog = (await app.catalogs.get(projectId)).together(names)
+    const project = await app.catalogs.get(projectId)
+    const catalog = project.together(names)
     const missing = names.filter((name) => !catalog.moments.has(name))
     if (missing.length > 0) {
       if (isChange) return null
@@ -45,22 +49,41 @@ export async function runRebuild(app: IngestApp & { config: Config }, context: J
     const builtFrom = builtFromOf(catalog, names)
     const live = await liveDataVersion(app.store, sourceId)
     if (isChange && live !== null && isBuiltFromSame(live.builtFrom, builtFrom)) return null
+    const isWhole = live === null || live.parted === null || context.job.input['full'] === true
+    const came = isWhole ? null : await cameSince(app, context, { model, project, catalog, live })
     return {
       kind: 'built',
+      isFull: came === null,
       statement: { model: model.name, sql: model.sql, dialect: model.dialect },
       builtFrom,
-      write: (path, _base, limits) => {
+      write: (path, base, limits) => {
         const { modelRows: maxRows, modelBytes: maxBytes, modelTimeoutMs } = app.config.limits
         const timeoutMs = Math.min(modelTimeoutMs, limits.timeoutMs ?? modelTimeoutMs)
+        const read = asTables(catalog, model, base === null || came === null ? undefined : came)
         return app.engine.writeTable(
           projectId,
-          catalog,
-          { dialect: model.dialect, sql: model.sql, path, maxRows, maxBytes },
+          read.catalog,
+          { dialect: model.dialect, sql: read.sql, path, maxRows, maxBytes },
           { ...limits, timeoutMs },
         )
       },
     }
   })
+}
+
+type Merged = { model: ModelRecord; project: ProjectCatalog; catalog: ProjectCatalog; live: LiveData }
+
+/** The rows that a merged build reads as new, by table; none where its statement reads tables alone. Null for a full build. */
+async function cameSince(
+  app: IngestApp,
+  { signal }: JobContext,
+  { model, project, catalog, live }: Merged,
+): Promise<Map<string, CatalogTable> | null> {
+  const { sql, dialect, reads } = model
+  if (newRowTables(sql).length === 0) return new Map()
+  if (dialect === 'trino') return null
+  const since = { catalog: project, now: catalog, reads: Object.keys(reads), sql, builtFrom: live.builtFrom }
+  return newRows(app, since, { signal, timeoutMs: app.config.limits.modelTimeoutMs })
 }
 
 /** A model that was saved before its tables had data. */

@@ -4,6 +4,7 @@ import type { CallLimits, CatalogTable, QueryEngine, TableBuilder } from '../eng
 import type { Files } from '../files/index.ts'
 import { Failure, invalidField } from '../failure.ts'
 import type { Dialect } from '../store/index.ts'
+import { asTables, ofTables } from './placeholders.ts'
 import type { ModelRecord } from './records.ts'
 
 export type StatementParts = { catalogs: Catalogs; engine: QueryEngine; builder: TableBuilder; files: Files }
@@ -26,7 +27,8 @@ export async function examineStatement(
   const named = [...models.values()].filter(({ name }) => sql.toLowerCase().includes(name.toLowerCase()))
   const catalog = await withUnbuilt(app, await app.catalogs.get(projectId), named)
   const dialect = known ?? catalog.engine
-  const found = await app.engine.inspect(projectId, catalog, { dialect, sql, slots: [] }, limits)
+  const read = asTables(catalog, { sql, dialect })
+  const found = await app.engine.inspect(projectId, read.catalog, { dialect, sql: read.sql, slots: [] }, limits)
   const [slot] = found.slots
   if (slot !== undefined) {
     throw invalidField('sql', `holds $${slot.name}: a model has no slots`, {
@@ -45,7 +47,11 @@ export async function examineStatement(
     }
     taken.add(name.toLowerCase())
   }
-  return { dialect, reads: found.columnsByTable, columns: found.columns.map(({ name, type }) => ({ name, type })) }
+  return {
+    dialect,
+    reads: ofTables(found.columnsByTable),
+    columns: found.columns.map(({ name, type }) => ({ name, type })),
+  }
 }
 
 async function withUnbuilt(

@@ -2,7 +2,7 @@ export { openQuestionIndexes, type QuestionIndexes, type QuestionIndexesOptions 
 export { adviseQuery } from './verbs/advise.ts'
 export { ask } from './verbs/ask.ts'
 export { findAsked, groupQuestions, listQuestions } from './verbs/asked-questions.ts'
-export type { EvaluationCase } from './indexes/evaluation-cases.ts'
+export { type EvaluationCase, questionsFor } from './indexes/evaluation-cases.ts'
 export {
   createCase,
   deleteCase,

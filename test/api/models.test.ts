@@ -230,6 +230,34 @@ test('what fails while it runs leaves the last good version, and the job says wh
 })
 
 describe('a comparison', () => {
+  test('names the queries, questions and callers behind it, by way of other models', async () => {
+    const q = await openQueryProject(t)
+    const path = `/v1/projects/${q.projectId}`
+    const post = (name: string, sql: string) => expectStatus(201, t.operator.post(`${path}/models`, { name, sql }))
+    const has = (name: string) =>
+      expect
+        .poll(async () => (await t.operator.get(`${path}/models/${name}`)).body.row_count, { timeout: 30_000 })
+        .toBeGreaterThan(0)
+    await post('few', 'select * from orders limit 3')
+    await has('few')
+    await post('fewer', 'select * from few limit 2')
+    await has('fewer')
+    await q.deploy({ name: 'some', sql: 'select * from fewer' })
+    await expectStatus(200, q.caller.post('/v1/queries/some', {}))
+    const asked = { question: 'show me some', expected_query: 'some' }
+    await expectStatus(201, t.operator.post(`${path}/evaluations`, asked))
+    const { body } = await expectStatus(200, t.operator.post(`${path}/models/few/compare`, {}))
+    expect(body.moves).toMatchObject({ models: ['fewer'], queries: ['some'], questions: ['show me some'] })
+    expect(body.moves.callers).toHaveLength(1)
+    const { body: definition } = await t.operator.get(`${path}/definition`)
+    const models = definition.models.map((each: { name: string }) =>
+      each.name === 'few' ? { ...each, sql: 'select * from orders limit 2' } : each,
+    )
+    const check = await t.operator.put(`${path}/definition?check=true`, { ...definition, models })
+    const entry = check.body.plan.find(({ name }: { name: string }) => name === 'few')
+    expect(entry.readers).toEqual([{ environment: 'production', query: 'some' }])
+  })
+
   test('says by key what other SQL would add, remove and change, by column, and what would move', async () => {
     await loadBoth()
     await p.create('paid', 'select id, customer, total from orders')
@@ -248,7 +276,7 @@ describe('a comparison', () => {
       changed_by_column: { total: 2 },
       columns_added: ['paid'],
       columns_removed: [],
-      moves: { models: ['top'], queries: [] },
+      moves: { models: ['top'], queries: [], questions: [], callers: [] },
     })
     expect(body.examples).toContainEqual({
       change: 'removed',

@@ -7,6 +7,8 @@ export type Rows = Array<Record<string, unknown>>
 export type ModelProject = {
   projectId: string
   path: string
+  /** Makes a table before its first rows, with settings of its datasource. */
+  table(name: string, settings: Record<string, unknown>): Promise<void>
   /** Sends rows as the next version of a table; makes the table with its first ones. */
   load(table: string, rows: Rows): Promise<void>
   /** Once nothing waits or runs in the background. */
@@ -34,15 +36,17 @@ export async function openModelProject(t: TestApp): Promise<ModelProject> {
     return ids.get(table) ?? ''
   }
   const jobs = async () => (await expectStatus(200, t.operator.get(`${path}/jobs?limit=200`))).body.data as Rows
+  const makeTable = async (table: string, settings: Record<string, unknown> = {}) => {
+    const body = { name: table, kind: 'file', table_name: table, ...settings }
+    ids.set(table, (await expectStatus(201, t.operator.post(`${path}/datasources`, body))).body.id)
+  }
   return {
     projectId,
     path,
     idOf,
+    table: makeTable,
     async load(table, rows) {
-      if ((await idOf(table)) === '') {
-        const body = { name: table, kind: 'file', table_name: table }
-        ids.set(table, (await expectStatus(201, t.operator.post(`${path}/datasources`, body))).body.id)
-      }
+      if ((await idOf(table)) === '') await makeTable(table)
       await expectStatus(
         201,
         t.operator.post(`${path}/datasources/${await idOf(table)}/files?filename=rows.json`, rows),

@@ -275,11 +275,13 @@ export function comparisonText(compared: Comparison, style: Style): string {
   const byColumn = columns.length === 0 ? '' : ` (${columns.join(', ')})`
   const parts = [style.good(`+${added}`), style.bad(`-${removed}`), style.warn(`~${changed}${byColumn}`)]
   const by = key.length === 0 ? 'whole rows' : `by ${key.join(', ')}`
-  const { models, queries } = compared.moves
-  const moved = [...models.map((each) => `model ${each}`), ...queries]
+  const { models, queries, questions, callers } = compared.moves
+  const asked = `${questions.length} test ${questions.length === 1 ? 'question' : 'questions'}`
+  const moved = [...models.map((each) => `model ${each}`), ...queries, ...(questions.length === 0 ? [] : [asked])]
   return [
     '',
     `  ${style.bold(name)}: ${before} → ${after} rows, ${parts.join(' ')} ${style.dim(by)}`,
     ...(moved.length === 0 ? [] : [`      moves ${moved.join(', ')}`]),
+    ...(callers.length === 0 ? [] : [`      ${callersText(callers, style)}`]),
   ].join('\n')
 }

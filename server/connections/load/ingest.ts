@@ -20,6 +20,7 @@ import type { JobRecord, Jobs } from '../../jobs/index.ts'
 import {
   lockProjectForQuota,
   type Database,
+  type BuiltFrom,
   type CursorValue,
   type HeldBecause,
   type LoadWarning,
@@ -139,7 +140,7 @@ function workPaths(files: Files) {
 }
 
 /** The API says, or shows, that what it has is here already; the cursor may still have moved. */
-type Unchanged = { lastValue: CursorValue | null; warnings: LoadWarning[] }
+type Unchanged = { lastValue: CursorValue | null; warnings: LoadWarning[]; builtFrom?: BuiltFrom[] }
 
 type Loading = { plan: LoadPlan; checkpoint: LoadCheckpoint | undefined; paths: Paths }
 
@@ -216,15 +217,17 @@ async function joinAndJudge(
     ...(fetched.warnings ?? []),
     ...warningsOf(fetched.seen(converted.rowCount), pagination, { looked: converted.looked, besides: base?.rowCount }),
   ]
-  if (base !== null && converted.rowCount === 0 && !truncated) return { lastValue: null, warnings }
+  const isBuilt = from.kind === 'built'
+  const builtFrom = isBuilt ? { builtFrom: from.builtFrom } : {}
+  if (base !== null && converted.rowCount === 0 && !truncated) return { lastValue: null, warnings, ...builtFrom }
   const requestHash = request.hash
   if (plan.load.mode !== 'replace') refuseErrorObject({ converted, live, requestHash })
   const isDoubtful = warnings.some(({ code }) => code !== 'rows_moved')
-  const joined = await joinRows(app, { projectId, plan, converted, truncated, isDoubtful, paths, limits })
-  if (!('rows' in joined)) return { ...joined, warnings }
+  const joined = await joinRows(app, { projectId, plan, converted, truncated, isDoubtful, isBuilt, paths, limits })
+  if (!('rows' in joined)) return { ...joined, warnings, ...builtFrom }
   const { rows, columns, rowCount, newRows, parted, whole, repeats } = joined
   // Fewer rows of tables that were judged are what the statement means.
-  if (from.kind !== 'built') warnings.push(...droppedRows({ rowCount, live, base, requestHash, rules }))
+  if (!isBuilt) warnings.push(...droppedRows({ rowCount, live, base, requestHash, rules }))
   // Rows that join others are looked at by themselves, and with them.
   const came: StoredFile = { hash: rows.hash, format: 'parquet' }
   const looked = parted?.part === null ? (whole?.parts[0]?.rows ?? came) : came
@@ -240,7 +243,7 @@ async function joinAndJudge(
     truncated: truncated || isShort || base?.truncated === true,
     parted,
     validators,
-    builtFrom: from.kind === 'built' ? from.builtFrom : null,
+    builtFrom: isBuilt ? from.builtFrom : null,
     heldBecause: await judgeVersion(app, arrival),
     warnings,
     rejected: rules.onMismatch === 'null' ? await keepRejected(app.files, paths.rejected, converted) : null,
@@ -305,9 +308,11 @@ async function record(
     'rows' in stored
       ? await recordVersion(app, transaction, caller, { input, stored, at })
       : await recordUnchanged(transaction, caller, { input, plan, stored, at })
-  if ('rows' in stored && !isHeld) {
-    await app.models.sourceChanged(transaction, { projectId, datasourceId })
-    if (plan.live === null) await loadWaiting(app, transaction, caller, { projectId, tableName: plan.tableName })
+  // Models above a model are built from its tables, too.
+  const isMoved = 'rows' in stored ? !isHeld : stored.builtFrom !== undefined
+  if (isMoved) await app.models.sourceChanged(transaction, { projectId, datasourceId })
+  if ('rows' in stored && !isHeld && plan.live === null) {
+    await loadWaiting(app, transaction, caller, { projectId, tableName: plan.tableName })
   }
   await app.store.notify(transaction, dataChanged, projectId)
   await input.after?.(transaction, ingested)
@@ -364,7 +369,7 @@ async function recordUnchanged(
   const { projectId, datasourceId } = input
   if (plan.live === null) throw new Failure('internal_error', { message: 'Nothing is unchanged where nothing was.' })
   const { dataObjectId, version, truncated } = plan.live
-  await noteUnchanged(transaction, dataObjectId, { at, lastValue: stored.lastValue })
+  await noteUnchanged(transaction, dataObjectId, { at, ...stored })
   await recordSourceAct(transaction, caller, {
     action: 'datasource.refreshed',
     projectId,

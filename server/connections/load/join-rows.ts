@@ -27,6 +27,8 @@ type Load = {
   truncated: boolean
   /** Rows are missing that nobody knows of. */
   isDoubtful: boolean
+  /** They were made by a statement, of which none is newer than another. */
+  isBuilt: boolean
   paths: { parquet: string; part: string; past: string }
   limits: CallLimits
 }
@@ -64,7 +66,7 @@ async function mergeRows(app: App, load: Load): Promise<Joined | { lastValue: Cu
     merged.past === null || deletionsFile === null ? deletionsBefore : { ...merged.past, ...deletionsFile }
   const rowCount = (base?.rowCount ?? 0) + merged.rowCount - merged.pastRows
   const joined = { rowCount, newRows: merged.rowCount, columns, repeats }
-  const partedBy = { load: plan.load, base: partsBefore, deletions, lastValue }
+  const partedBy = { load: plan.load, base: partsBefore, joins: base, deletions, lastValue }
   if (base !== null && merged.rowCount === 0 && deletionsFile !== null) {
     const whole = tableOf(partsBefore, deletions)
     return { ...joined, rows: deletionsFile, parted: { ...partedBy, part: null }, whole }
@@ -76,7 +78,7 @@ async function mergeRows(app: App, load: Load): Promise<Joined | { lastValue: Cu
 }
 
 function mergeCall(
-  { plan, converted, truncated, isDoubtful, paths }: Load,
+  { plan, converted, truncated, isDoubtful, isBuilt, paths }: Load,
   columns: ColumnRecord[],
   table: PartedTable | null,
 ) {
@@ -111,6 +113,7 @@ function mergeCall(
             checkOrder: truncated || isDoubtful,
           },
     keepsFirst: mode === 'append',
+    refusesTwins: isBuilt,
     numbered: mode === 'merge',
   }
 }

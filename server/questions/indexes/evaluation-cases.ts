@@ -24,6 +24,15 @@ export async function readFirmCases(store: Pick<Database, 'db'>, projectId: stri
   return (await readCases(store, projectId)).filter(({ source }) => source !== 'reported')
 }
 
+/** Questions that one of some queries must answer. */
+export async function questionsFor(
+  store: Pick<Database, 'db'>,
+  { projectId, queries }: { projectId: string; queries: string[] },
+): Promise<string[]> {
+  const cases = await readFirmCases(store, projectId)
+  return cases.flatMap(({ question, expectedQuery }) => (queries.includes(expectedQuery ?? '') ? [question] : []))
+}
+
 export function caseOf(row: {
   id: string
   question: string

@@ -205,6 +205,8 @@ type DataObjectsTable = {
   deletions: OptionalJson<Deletions>
   validators: OptionalJson<Validators>
   builtFrom: OptionalJson<BuiltFrom[]>
+  /** The version from which on each joined the one before it. */
+  joinedSince: number | null
   checkedAt: Date | null
   createdAt: CreatedAt
 }

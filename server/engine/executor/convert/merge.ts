@@ -72,7 +72,7 @@ function numberedRows(path: string): string {
 /** Among rows with one key the newest by the cursor counts, and among equal ones the last; with `append` the first. */
 async function choose(
   connection: DuckDBConnection,
-  { key, marker, cursor, rowsPath, keepsFirst }: MergeCall,
+  { key, marker, cursor, rowsPath, keepsFirst, refusesTwins }: MergeCall,
 ): Promise<void> {
   const keys = key.map(({ name }, index) => `${quoteName(name)} AS k${index}`)
   const gone =
@@ -89,13 +89,14 @@ async function choose(
     connection,
     `SELECT count(*) FROM chosen WHERE ${names.map((name) => `${name} IS NULL`).join(' OR ')}`,
   )
-  if (Number(nulls) > 0) throw withoutKey(Number(nulls), key)
+  if (Number(nulls) > 0) throw withoutKey(Number(nulls), { key, isBuilt: refusesTwins })
   const order = keepsFirst ? 'number' : 'age DESC NULLS LAST, number DESC'
   const [[rows = 0, distinct = 0] = []] = await rowsOf(
     connection,
     `SELECT count(*), count(DISTINCT (${names.join(', ')})) FROM chosen`,
   )
   if (rows !== distinct) {
+    if (refusesTwins) throw twins(Number(rows), { distinct: Number(distinct), key })
     await connection.run(
       `CREATE OR REPLACE TEMP TABLE chosen AS SELECT * FROM chosen QUALIFY row_number() OVER (PARTITION BY ${names.join(', ')} ORDER BY ${order}) = 1`,
     )
@@ -221,11 +222,19 @@ async function count(connection: DuckDBConnection, from: string): Promise<number
   return Number(found)
 }
 
-function withoutKey(rows: number, key: MergeCall['key']): Failure {
+function withoutKey(rows: number, { key, isBuilt }: { key: MergeCall['key']; isBuilt: boolean }): Failure {
   const names = key.map(({ name }) => name).join(', ')
-  return new Failure('upstream_error', {
+  return new Failure(isBuilt ? 'invalid_request' : 'upstream_error', {
     reason: 'missing_field',
     message: `${rows} ${rows === 1 ? 'row has' : 'rows have'} no value in the primary key (${names}), so that nobody can tell which row they are. Nothing was stored.`,
+  })
+}
+
+function twins(rows: number, { distinct, key }: { distinct: number; key: MergeCall['key'] }): Failure {
+  const names = key.map(({ name }) => name).join(', ')
+  return new Failure('invalid_request', {
+    reason: 'invalid_sql',
+    message: `The SQL gives ${rows} rows with ${distinct} values of the primary key (${names}), which must be one row each. Nothing was stored.`,
   })
 }
 

@@ -213,6 +213,10 @@ async function partedSource(
   const sources: FileSource[] = []
   const firstPast = new Map<number, number>()
   for (const [place, part] of parted.parts.entries()) {
+    if (place < (parted.fromPlace ?? 0)) {
+      sources.push({ from: '', path: null })
+      continue
+    }
     const source = await fileSource(connection, part, `native_${index}_${place}`)
     sources.push(source)
     if (!part.hasPast) continue

@@ -22,7 +22,12 @@ type Places = {
  * there is: one integer of each row against a small set. What changes is mostly what came last, so that the rows before
  * the first one that is past are read without it.
  */
-export function partedSql(table: LocalPartedTable, { from, past, firstPast }: Places, first = 0): string {
+export function partedSql(
+  table: LocalPartedTable,
+  { from, past, firstPast }: Places,
+  first = table.fromPlace ?? 0,
+): string {
+  if (first >= table.parts.length) return withoutRows(table)
   const parts = table.parts.slice(first).map((part, index) => {
     const place = first + index
     const list = table.columns.map(({ name, type }, at) => {
@@ -47,8 +52,13 @@ export function partedSql(table: LocalPartedTable, { from, past, firstPast }: Pl
   return parts.join(' UNION ALL ')
 }
 
+function withoutRows({ columns }: LocalPartedTable): string {
+  const list = columns.map(({ name, type }) => `CAST(NULL AS ${type}) AS ${quoteName(name)}`)
+  return `SELECT ${list.join(', ')} WHERE false`
+}
+
 /** From the files themselves; from one part on where it is said. */
-export function partedFiles(table: LocalPartedTable, first = 0): string {
+export function partedFiles(table: LocalPartedTable, first?: number): string {
   const from = ({ parquetPath }: TablePart) => `read_parquet(${quoteText(parquetPath)})`
   return partedSql(table, { from, past: (place) => pastPositions(table, place) }, first)
 }

@@ -14,6 +14,8 @@ export type LocalPartedTable = {
   parts: TablePart[]
   /** A file of places and positions: rows that were replaced or deleted. */
   pastPath?: string
+  /** The place of the first part that is read, where it is not the first of all. */
+  fromPlace?: number
 }
 /** `columns` are its own in the order of the table's; null where it has none such. */
 export type TablePart = { parquetPath: string; nativePath?: string; columns: Array<Column | null>; hasPast: boolean }
@@ -285,6 +287,8 @@ export type MergeCall = {
   cursor: { column: string; type: string; before: string | null; checkOrder: boolean } | null
   /** Rows whose key is there already are left out, instead of replacing what is there. */
   keepsFirst: boolean
+  /** Several rows of one key are refused: none of them is the newest. */
+  refusesTwins: boolean
   /** The part gets a column of positions, so that its rows can be past one day. */
   numbered: boolean
 }

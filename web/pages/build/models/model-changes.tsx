@@ -35,6 +35,14 @@ export function ModelChanges({ found }: { found: ModelComparison }) {
           ))}
           {moves.models.length > 0 && <List.Item>Models that read it: {moves.models.join(', ')}</List.Item>}
           {moves.queries.length > 0 && <List.Item>Deployed queries that read it: {moves.queries.join(', ')}</List.Item>}
+          {moves.questions.length > 0 && (
+            <List.Item>They answer {sayCount(moves.questions.length, 'test question')}</List.Item>
+          )}
+          {moves.callers.length > 0 && (
+            <List.Item>
+              Called in the last 30 days by {moves.callers.map(({ name, key_id: id }) => name ?? id).join(', ')}
+            </List.Item>
+          )}
         </List>
         {found.examples.length > 0 && (
           <PlainTable
