@@ -2,6 +2,7 @@ import { columnNameOf } from '../../api/column-names.ts'
 import { newModel } from '../../api/models.ts'
 import { fromWire } from '../../api/wire-codec.ts'
 import { requireRole, type Caller } from '../access/index.ts'
+import { readLoadKey } from '../connections/index.ts'
 import { Failure, invalidField } from '../failure.ts'
 import { createModel, type Model, type ModelApp } from './models.ts'
 import { readModels } from './records.ts'
@@ -76,13 +77,7 @@ async function keyOf(
   projectId: string,
   { table, columns }: { table: string; columns: string[] },
 ): Promise<string[]> {
-  const source = await store.db
-    .selectFrom('datasources')
-    .select('load')
-    .where('projectId', '=', projectId)
-    .where('tableName', '=', table)
-    .executeTakeFirst()
-  const known = source?.load.primaryKey?.map(columnNameOf)
+  const known = (await readLoadKey(store.db, { projectId, table }))?.map(columnNameOf)
   if (known !== undefined && known.every((key) => columns.includes(key))) return known
   return ['id', '_id', 'uuid'].filter((name) => columns.includes(name)).slice(0, 1)
 }

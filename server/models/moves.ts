@@ -1,19 +1,18 @@
+import type { modelComparison } from '../../api/models.ts'
+import type { Value } from '../../api/wire-codec.ts'
 import type { DeployedQueries } from '../data/index.ts'
 import type { Database } from '../store/index.ts'
-import type { ModelComparison } from './compare.ts'
 import { above, graphOf } from './graph.ts'
 import { readModels } from './records.ts'
+
+type Moves = Value<typeof modelComparison>['moves']
 
 /** Ports: what else depends on a query. The rooms above fill them. */
 export type QueryDependents = {
   store: Database
   deployments: Pick<DeployedQueries, 'tablesRead'>
   queryCallers: {
-    since(
-      queryIds: string[],
-      environment: string,
-      from: Date,
-    ): Promise<Map<string, ModelComparison['moves']['callers']>>
+    since(queryIds: string[], environment: string, from: Date): Promise<Map<string, Moves['callers']>>
   }
   /** Questions of the project that one of these queries must answer. */
   storedQuestions(projectId: string, queries: string[]): Promise<string[]>
@@ -27,7 +26,7 @@ const dayMs = 86_400_000
 export async function movedWith(
   { store, deployments, queryCallers, storedQuestions, now }: QueryDependents,
   { projectId, name }: { projectId: string; name: string },
-): Promise<ModelComparison['moves']> {
+): Promise<Moves> {
   const models = above(graphOf(await readModels(store.db, projectId)), name)
   const tables = [name, ...models]
   const readers = (await deployments.tablesRead(projectId)).filter((reader) =>
@@ -35,7 +34,7 @@ export async function movedWith(
   )
   const queries = [...new Set(readers.map((reader) => reader.name))].sort()
   const from = new Date(now() - callersDays * dayMs)
-  const callers = new Map<string, ModelComparison['moves']['callers'][number]>()
+  const callers = new Map<string, Moves['callers'][number]>()
   for (const [environment, some] of Map.groupBy(readers, (reader) => reader.environment)) {
     const ids = some.map(({ queryId }) => queryId)
     for (const key of [...(await queryCallers.since(ids, environment, from)).values()].flat()) {

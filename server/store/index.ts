@@ -23,6 +23,7 @@ export type {
   Drift,
   HeldBecause,
   LoadRule,
+  SourceKind,
   LoadWarning,
   Validators,
   JobDetails,

@@ -180,7 +180,7 @@ test('a client certificate opens what only its owner may see', async () => {
     expect(await tryOut({ url })).toMatchObject({ success: false })
     const wrong = { project_id: projectId, url, method: 'GET', authType: 'Client Certificate' }
     const refused = await editor.post('/v1/http/test-connection', { ...wrong, auth: { ...auth, private_key: 'x' } })
-    expect(refused).toMatchObject({ status: 400, body: { details: [{ field: 'auth.certificate' }] } })
+    expect(refused).toMatchObject({ status: 400, body: { details: [{ field: 'auth.private_key' }] } })
   } finally {
     await new Promise((resolve) => server.close(resolve))
   }

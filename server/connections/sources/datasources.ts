@@ -21,6 +21,7 @@ import {
   type Database,
   type LoadRule,
   type Page,
+  type SourceKind,
   type Tables,
 } from '../../store/index.ts'
 import { buildRequest } from '../request/build-request.ts'
@@ -39,9 +40,6 @@ import type { Config } from '../../config.ts'
 import { recordSourceAct } from './source-acts.ts'
 
 export type Datasource = Value<typeof datasource>
-
-/** Where its data comes from: an API that is called, files that people send, or a statement over other tables. */
-export type SourceKind = 'http_api' | 'file' | 'model'
 
 export type DatasourceChanges = {
   name?: string | undefined

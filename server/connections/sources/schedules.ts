@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import type { Caller } from '../../access/index.ts'
 import { nextRun, type Jobs } from '../../jobs/index.ts'
 import type { Observe } from '../../observe.ts'
@@ -58,12 +58,15 @@ export async function loadWaiting(
 ): Promise<void> {
   const waiting = await transaction
     .selectFrom('datasources')
-    .select('id')
+    .select(['id', 'forEach'])
     .where('projectId', '=', projectId)
-    .where(sql<string>`for_each ->> 'table'`, '=', tableName)
+    .where('forEach', 'is not', null)
     .where('refreshedAt', 'is', null)
     .where('sealedSecrets', 'is not', null)
     .orderBy('id')
     .execute()
-  for (const { id } of waiting) await queueRefresh(app, transaction, caller, { projectId, datasourceId: id })
+  for (const { id, forEach } of waiting) {
+    if (forEach?.['table'] !== tableName) continue
+    await queueRefresh(app, transaction, caller, { projectId, datasourceId: id })
+  }
 }

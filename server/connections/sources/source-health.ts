@@ -1,6 +1,5 @@
 import { heldVersions, liveTables } from '../../data/index.ts'
-import type { Database } from '../../store/index.ts'
-import type { SourceKind } from './datasources.ts'
+import type { Database, SourceKind } from '../../store/index.ts'
 
 /** How the last fetch of a source went, and what it left. */
 export type SourceHealth = {

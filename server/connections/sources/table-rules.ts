@@ -2,9 +2,8 @@ import { columnNameOf } from '../../../api/column-names.ts'
 import type { Contract, Reshape } from '../../engine/index.ts'
 import { invalidField } from '../../failure.ts'
 import { parsePath } from '../../rows/index.ts'
-import type { SourceKind } from './datasources.ts'
 import type { LiveData } from '../../data/index.ts'
-import type { ColumnRule, DataCheck, Database, LoadRule } from '../../store/index.ts'
+import type { ColumnRule, DataCheck, Database, LoadRule, SourceKind } from '../../store/index.ts'
 
 /** Rules of the author of a datasource for its table. */
 export type TableRules = {
@@ -29,6 +28,20 @@ export async function readRules(
   if (row === undefined) return null
   const { columnRules: columns, onMismatch, onBreaking, checks, load } = row
   return { tableName: row.tableName, load, rules: { columns, onMismatch, onBreaking, checks } }
+}
+
+/** The key that the rows of a table are loaded by, as its author wrote it. */
+export async function readLoadKey(
+  db: Database['db'],
+  { projectId, table }: { projectId: string; table: string },
+): Promise<string[] | undefined> {
+  const row = await db
+    .selectFrom('datasources')
+    .select('load')
+    .where('projectId', '=', projectId)
+    .where('tableName', '=', table)
+    .executeTakeFirst()
+  return row?.load.primaryKey
 }
 
 /** Columns that new data must have: as the author says, and otherwise as they are now. */

@@ -1,4 +1,5 @@
 import { failedHead } from './instance/failed.ts'
+import type { KnownTable } from './instance/sql-failure.ts'
 import type { Frame, FrameToSend } from './socket/frames.ts'
 import { throwIfCancelled, type Cancellable, type Instances } from './instance/instances.ts'
 import { readComparisons } from './bounds/read-comparisons.ts'
@@ -21,7 +22,7 @@ import { readStream, type StreamSink } from './read/stream.ts'
 
 type Send = (frame: FrameToSend) => void
 
-type Running = Cancellable & { credits: number; wake: (() => void) | null }
+type Running = Cancellable & { credits: number; wake: (() => void) | null; tables: KnownTable[] }
 
 /** Chunks that may be on their way before the reader asks for more. */
 const creditsAtStart = 4
@@ -84,14 +85,15 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
   }
 
   async function answer(id: number, head: CallHead): Promise<void> {
-    const call: Running = { cancelled: false, interrupt: null, credits: creditsAtStart, wake: null }
+    const call: Running = { cancelled: false, interrupt: null, credits: creditsAtStart, wake: null, tables: [] }
     running.set(id, call)
     try {
       if (head.scope === null) send({ id, kind: 'result', head: await answerFile(call, head.call) })
       else await answerScoped(id, call, head)
     } catch (error) {
       const scoped = head.scope === null ? null : head.call
-      const input = scoped === null ? null : { sql: scoped.sql, hasSlots: 'slots' in scoped && scoped.slots.length > 0 }
+      const hasSlots = scoped !== null && 'slots' in scoped && scoped.slots.length > 0
+      const input = scoped === null ? null : { sql: scoped.sql, hasSlots, tables: call.tables }
       send({ id, kind: 'failed', head: failedHead(error, input) })
     } finally {
       running.delete(id)
@@ -109,6 +111,7 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
       return
     }
     throwIfCancelled(call)
+    call.tables = instance.catalog.tables
     const { call: scoped } = head
     if (scoped.verb === 'inspect') send({ id, kind: 'result', head: await inspect(instance, call, scoped) })
     else if (scoped.verb === 'explain') send({ id, kind: 'result', head: await explainSql(instance, call, scoped) })

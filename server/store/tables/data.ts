@@ -34,7 +34,7 @@ type DatasourcesTable = {
   id: string
   projectId: string
   name: string
-  kind: 'http_api' | 'file' | 'model'
+  kind: SourceKind
   tableName: string
   config: OptionalJson<Record<string, unknown>>
   sealedSecrets: Buffer | null
@@ -133,6 +133,9 @@ type UpstreamAttemptsTable = {
 }
 
 /** How new data comes to a table. Fields are keys of the answer. */
+/** Where data comes from: an API that is called, files that people send, or a statement over other tables. */
+export type SourceKind = 'http_api' | 'file' | 'model'
+
 export type LoadRule = NonNullable<Value<typeof datasource>['load']>
 
 /** The largest value of a cursor field, as text, and the type of its column; `raw` is a time as the API wrote it. */

@@ -26,7 +26,9 @@ async function fullTables({ installation: { manage, project: make }, ids }: Meas
   for (let at = 0; at < 12; at += 1) await manage('PUT', `${path}/tests`, reversed(`reversed_${at}`))
   for (let at = 0; at < 12; at += 1) {
     await manage('PUT', `${path}/tests`, {
-      ...{ name: `long_${at}`, query: 'remainders', error: 'nothing' },
+      name: `long_${at}`,
+      query: 'remainders',
+      error: 'nothing',
       given: { orders: csvOf(800_000) },
     })
   }

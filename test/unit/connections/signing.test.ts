@@ -181,8 +181,15 @@ z5mJJcrotLTvOaNCAnBbVC51XGgTnQOM0af8KNUxCL+r1z48ybCK8Yt+NhvvFC89
   const bits16384 = createPrivateKey({
     format: 'jwk',
     key: {
-      ...{ kty: 'RSA', e: 'AQAB', n: number(2_048), d: number(2_048), p: number(1_024), q: number(1_024) },
-      ...{ dp: number(1_024), dq: number(1_024), qi: number(1_024) },
+      kty: 'RSA',
+      e: 'AQAB',
+      n: number(2_048),
+      d: number(2_048),
+      p: number(1_024),
+      q: number(1_024),
+      dp: number(1_024),
+      dq: number(1_024),
+      qi: number(1_024),
     },
   })
   const certificate = { certificate: 'x', passphrase: 'secret' }

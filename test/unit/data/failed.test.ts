@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { failedHead } from '../../../server/engine/executor/instance/failed.ts'
 
-const input = { sql: 'SELECT 1', hasSlots: true }
+const input = { sql: 'SELECT 1', hasSlots: true, tables: [] }
 
 /** Every kind of error that the engine knows, as its messages begin, and whose it is in user SQL. */
 const kinds: [string, string][] = [

@@ -1,7 +1,7 @@
 import { Failure } from '../../../failure.ts'
 import { isRefusedBySystem } from '../socket/out-of-memory.ts'
 import type { FailedHead } from '../socket/protocol.ts'
-import { bindFailure } from './sql-failure.ts'
+import { bindFailure, type KnownTable } from './sql-failure.ts'
 
 /** Most errors begin with their kind; one from a statement that was already running is JSON. */
 const kindPattern = /^(?:([A-Za-z ]+?) Error: |\{"exception_type":"([A-Za-z ]+)")/
@@ -41,8 +41,10 @@ function kindOf(cause: string): string | undefined {
   return (named ?? typed)?.toLowerCase()
 }
 
+type FailedCall = { sql: string; hasSlots: boolean; tables: KnownTable[] }
+
 /** The wire form of a thrown error. `input` is the call whose SQL or slots may be at fault. */
-export function failedHead(error: unknown, input: { sql: string; hasSlots: boolean } | null): FailedHead {
+export function failedHead(error: unknown, input: FailedCall | null): FailedHead {
   if (error instanceof Failure) {
     const { code, reason, message, details, more, fields } = error
     return {
@@ -70,7 +72,7 @@ export function failedHead(error: unknown, input: { sql: string; hasSlots: boole
   }
   if (input === null) return { code: 'internal_error', cause }
   if (kind === 'binder' || kind === 'parser' || kind === 'catalog' || kind === 'syntax') {
-    return failedHead(bindFailure(input.sql, new Error(cause)), null)
+    return failedHead(bindFailure(input, new Error(cause)), null)
   }
   if (kind === undefined || oursKinds.has(kind)) return { code: 'internal_error', cause }
   const message = sentenceOf(cause)

@@ -34,8 +34,10 @@ function offsetOfWord(sql: string, word: string): number | undefined {
   return found?.start
 }
 
+export type KnownTable = { name: string; columns: { name: string }[] }
+
 /** The message of DuckDB about SQL it cannot bind, in one line and with a place. */
-export function bindFailure(sql: string, error: Error): Failure {
+export function bindFailure({ sql, tables }: { sql: string; tables: KnownTable[] }, error: Error): Failure {
   const [first = ''] = error.message.split('\n')
   const [kind, ...rest] = first.split(': ')
   const sentence = (/^[A-Za-z ]+ Error$/.test(kind ?? '') ? rest.join(': ') : first).trim()
@@ -43,7 +45,8 @@ export function bindFailure(sql: string, error: Error): Failure {
   if (column !== undefined) {
     const listed = /Candidate bindings: (.*)/.exec(error.message)?.[1] ?? ''
     const candidates = [...listed.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name.split('.').at(-1) ?? name)
-    const near = closest(column, candidates)
+    // The engine lists none of a table that has no rows yet.
+    const near = closest(column, candidates.length === 0 ? columnsNamedIn(sql, tables) : candidates)
     const hint = near === undefined ? '' : ` Did you mean ${near}?`
     return sqlFailure(sql, `No column ${column}.${hint}`, offsetOfWord(sql, column))
   }
@@ -52,6 +55,13 @@ export function bindFailure(sql: string, error: Error): Failure {
   const hint = meant === undefined ? '' : `; perhaps you meant ${meant.split('.').at(-1) ?? meant}`
   const message = `${sentence.replace(/[.!]$/, '')}${hint}.`
   return sqlFailure(sql, message, name === undefined ? undefined : offsetOfWord(sql, name))
+}
+
+function columnsNamedIn(sql: string, tables: KnownTable[]): string[] {
+  const words = new Set(tokenize(sql).map(({ text }) => text.toLowerCase().replaceAll('"', '')))
+  return tables.flatMap(({ name, columns }) =>
+    words.has(name.toLowerCase()) ? columns.map((column) => column.name) : [],
+  )
 }
 
 const columnPattern = /(?:^Referenced column|does not have a column named) "([^"]+)"/

@@ -91,7 +91,7 @@ export function isAhead(column: SchemaColumn): boolean {
   const { name, type, hidden, on_load: onLoad, source_name: sourceName } = column
   const { live_name: liveName, live_type: liveType } = column
   if (onLoad === 'drop') return liveName !== null
-  // What is hashed inside a list is no column of its own.
+  // A value that is hashed inside a list is no column of its own.
   if (liveName === null && sourceName.includes('*')) return false
   return (
     !hidden && (liveName === null || liveName !== name || (type !== null && liveType !== null && liveType !== type))
