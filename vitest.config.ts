@@ -42,7 +42,7 @@ export default defineConfig({
     // A page that loads on a busy machine takes longer than the second that is waited otherwise.
     expect: { poll: { timeout: 60_000 } },
     chaiConfig: { truncateThreshold: 0 },
-    reporters: report === '' ? ['default'] : ['dot', reportTo(report)],
+    reporters: report === '' ? ['default'] : [process.stdout.isTTY ? 'dot' : 'minimal', reportTo(report)],
     pool: 'forks',
     // One more than the two cores of the smallest machine: tests wait for servers and pages a third of their time.
     maxWorkers: 3,
