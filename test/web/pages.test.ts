@@ -228,7 +228,7 @@ const pages: Shown[] = [
     ready: async (page) => {
       await page.getByText('Marek Novák').waitFor()
       await page.context().clearCookies()
-      await page.getByRole('link', { name: 'Environments' }).click()
+      await page.getByRole('link', { name: 'Secrets and variables' }).click()
       await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor()
     },
   },
