@@ -15,6 +15,11 @@ import { useEffect, useEffectEvent, useRef } from 'react'
 import { colours, dialect } from './sql-dialect.ts'
 import classes from './sql-editor.module.css'
 
+/** Text that replaces a coloured word gets the colour of that word from Chromium, as a style of its line, for good. */
+function plainLines(content: HTMLElement): void {
+  for (const line of content.querySelectorAll('.cm-line[style]')) line.removeAttribute('style')
+}
+
 /** Where the server says the mistake is. */
 export type SqlMistake = { message: string; line: number | null; column: number | null; word: string }
 
@@ -70,6 +75,7 @@ export function SqlEditor(props: Props) {
             tabindex: '0',
           }),
           EditorView.updateListener.of(({ docChanged, state }) => docChanged && change(state.doc.toString())),
+          EditorView.updateListener.of(({ view: { contentDOM } }) => plainLines(contentDOM)),
           // Escape, then Tab, leaves the editor by the keyboard.
           keymap.of([...closeBracketsKeymap, ...completionKeymap, ...historyKeymap, ...defaultKeymap, indentWithTab]),
         ],
