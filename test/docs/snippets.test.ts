@@ -117,7 +117,7 @@ async function followPage(blocks: Block[]): Promise<void> {
     SLUICE_DATA_DIR: join(folder, 'data'),
   })
   shells.push(shell)
-  const reader: Reader = { shell, home, last: '', datasource: null }
+  const reader: Reader = { shell, home, last: '', datasource: null, table: 'orders' }
   await shell.run(local(variables))
   for (const block of blocks) {
     try {
@@ -135,7 +135,7 @@ async function followPage(blocks: Block[]): Promise<void> {
   )
 }
 
-type Reader = { shell: Shell; home: string; last: string; datasource: string | null }
+type Reader = { shell: Shell; home: string; last: string; datasource: string | null; table: string }
 
 /** Node runs TypeScript without looking at its types, which are half of what a page promises. */
 async function checkTypes({ shell, home }: Reader, files: string[]): Promise<void> {
@@ -197,10 +197,11 @@ async function send(reader: Reader, text: string): Promise<string> {
   const project = await readVariable(reader, 'SLUICE_PROJECT')
   let address = path.trim().replace('{project_id}', project)
   if (address.includes('{datasource_id}')) {
-    reader.datasource ??= await makeDatasource(project)
-    address = address.replace('{datasource_id}', reader.datasource)
+    if (reader.datasource === null) Object.assign(reader, await makeDatasource(project))
+    address = address.replace('{datasource_id}', reader.datasource ?? '')
   }
-  const body = rest.join('\n\n').trim()
+  // Pages call the table of their datasource orders, as the example project calls one of its own.
+  const body = rest.join('\n\n').trim().replace('"table": "orders"', `"table": "${reader.table}"`)
   const { status, answer } = await manage(method, address, body)
   if (status >= 400) throw new Error(`${method} ${address} answered ${status}: ${answer}`)
   const made = /"id":"(ds_\w+)"/.exec(answer)?.[1]
@@ -218,16 +219,16 @@ async function manage(method: string, address: string, body: string): Promise<{ 
 }
 
 /** For pages about a datasource that there is already: one that has been loaded once. */
-async function makeDatasource(project: string): Promise<string> {
+async function makeDatasource(project: string): Promise<Pick<Reader, 'datasource' | 'table'>> {
   const config = { url: `${upstreamUrl()}/orders`, method: 'GET', responsePathExtractor: 'data.items' }
   const body = JSON.stringify({ name: `Orders ${crypto.randomUUID()}`, kind: 'http_api', config })
   const made = await manage('POST', `/v1/projects/${project}/datasources`, body)
-  const { id } = JSON.parse(made.answer) as { id: string }
+  const { id, table_name: table } = JSON.parse(made.answer) as { id: string; table_name: string }
   const begun = await manage('POST', `/v1/projects/${project}/datasources/${id}/refresh`, '{}')
   const job = JSON.parse(begun.answer) as { id: string }
   for (let waited = 0; waited < 60; waited += 1) {
     const now = JSON.parse((await manage('GET', `/v1/jobs/${job.id}`, '')).answer) as { status: string }
-    if (now.status === 'succeeded') return id
+    if (now.status === 'succeeded') return { datasource: id, table }
     await wait(500)
   }
   throw new Error(`The first load did not end: ${begun.answer}`)
@@ -301,6 +302,7 @@ const items = Array.from({ length: 5 }, (_, at) => ({
   id: at + 1,
   total: at * 10,
   updated_at: `2026-03-0${at + 1}T00:00:00Z`,
+  lines: [{ product: 'tea', quantity: at + 1 }],
 }))
 
 /** What pages call `https://api.example`: orders in pages, the lines of each, and its own document. */
