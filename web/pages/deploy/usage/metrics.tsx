@@ -6,6 +6,7 @@ import { Empty } from '../../../parts/text/empty.tsx'
 import { Heading } from '../../../parts/text/heading.tsx'
 import { Loaded } from '../../../parts/text/loaded.tsx'
 import { Link } from 'wouter'
+import { useAfterPaint } from '../../../parts/chart/after-paint.ts'
 import type { ChartLine, ChartPoint } from '../../../parts/chart/chart.tsx'
 import classes from '../shared/deploy.module.css'
 import type { Place } from '../shared/place.ts'
@@ -68,6 +69,7 @@ function MetricsOf(props: OfProps) {
   const metrics = useMetrics(place.project.id, filter, span)
   const before = useMetricsBefore(place.project.id, filter, span)
   const timeline = useTimeline(place.project.id, filter.environment, span)
+  const isPainted = useAfterPaint()
   return (
     <Loaded query={metrics}>
       {(found) => (
@@ -84,10 +86,10 @@ function MetricsOf(props: OfProps) {
               marks={timeline.data?.data ?? []}
             />
           )}
-          {!isNothing(found) && <Errors metrics={found} wayTo={(more) => callsOf(props, more)} />}
-          {!isNothing(found) && <Popular place={place} metrics={found} />}
-          {whole && <Callers place={place} metrics={found} />}
-          {whole && <QuestionInsights place={place} metrics={found} />}
+          {isPainted && !isNothing(found) && <Errors metrics={found} wayTo={(more) => callsOf(props, more)} />}
+          {isPainted && !isNothing(found) && <Popular place={place} metrics={found} />}
+          {isPainted && whole && <Callers place={place} metrics={found} />}
+          {isPainted && whole && <QuestionInsights place={place} metrics={found} />}
         </Stack>
       )}
     </Loaded>
@@ -319,6 +321,7 @@ type FigureProps = {
 
 function Figure({ place, title, unit, kind, points, label, lines, marks, end, onZoom }: FigureProps) {
   const [tabled, setTabled] = useState(false)
+  const isPainted = useAfterPaint()
   return (
     <Card
       title={title}
@@ -336,6 +339,8 @@ function Figure({ place, title, unit, kind, points, label, lines, marks, end, on
             .toReversed()
             .map((point) => [label(String(point['time'])), ...lines.map(({ name }) => sayValue(point[name], unit))])}
         />
+      ) : !isPainted ? (
+        <Skeleton height={220} />
       ) : (
         <Suspense fallback={<Skeleton height={220} />}>
           <TimeChart
