@@ -188,6 +188,10 @@ export const releaseEntry = z
     id: z.string(),
     query_count: z.int(),
     query_names: z.array(z.string()).meta({ description: 'The first of them, by name.' }),
+    version: z
+      .int()
+      .nullable()
+      .meta({ description: 'Of its query where it changed one; null where that was taken out.' }),
     breaking_count: z.int(),
   })
   .meta({ id: 'ReleaseEntry' })

@@ -2,8 +2,6 @@ import { lazy, Suspense } from 'react'
 import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter'
 import { Loaded } from './parts/text/loaded.tsx'
 import { RenewalDialog } from './parts/shell/renewal-dialog.tsx'
-import { AccountPage } from './pages/account.tsx'
-import { JoinPage } from './pages/join.tsx'
 import { NotFoundPage } from './parts/shell/not-found.tsx'
 import { ProjectPages } from './pages/project.tsx'
 import { ProjectsPage } from './pages/projects.tsx'
@@ -11,6 +9,8 @@ import { SignInPage } from './pages/sign-in.tsx'
 import { signInPath } from './browser/paths.ts'
 import { useSession } from './client/queries.ts'
 
+const AccountPage = lazy(async () => ({ default: (await import('./pages/account.tsx')).AccountPage }))
+const JoinPage = lazy(async () => ({ default: (await import('./pages/join.tsx')).JoinPage }))
 const ConnectPage = lazy(async () => ({ default: (await import('./pages/connect.tsx')).ConnectPage }))
 const AuthorizePage = lazy(async () => ({ default: (await import('./pages/authorize.tsx')).AuthorizePage }))
 const SharedReferencePage = lazy(async () => ({
@@ -23,7 +23,11 @@ export function App() {
     <>
       <Switch>
         <Route path="/sign-in" component={SignInPage} />
-        <Route path="/join" component={JoinPage} />
+        <Route path="/join">
+          <Suspense fallback={null}>
+            <JoinPage />
+          </Suspense>
+        </Route>
         <Route path="/connect/:server">
           {({ server }) => (
             <Suspense fallback={null}>
@@ -66,7 +70,11 @@ function SignedInPages() {
         ) : (
           <Switch>
             <Route path="/" component={ProjectsPage} />
-            <Route path="/account" component={AccountPage} />
+            <Route path="/account">
+              <Suspense fallback={null}>
+                <AccountPage />
+              </Suspense>
+            </Route>
             <Route path="/oauth/authorize">
               <Suspense fallback={null}>
                 <AuthorizePage />

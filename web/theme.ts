@@ -57,7 +57,8 @@ export const theme = createTheme({
   defaultRadius: 'md',
   respectReducedMotion: true,
   fontFamily: "'Inter Variable', system-ui, -apple-system, 'Segoe UI', sans-serif",
-  fontFamilyMonospace: "ui-monospace, 'SF Mono', Menlo, Consolas, 'Liberation Mono', monospace",
+  fontFamilyMonospace:
+    "'JetBrains Mono Variable', ui-monospace, 'SF Mono', Menlo, Consolas, 'Liberation Mono', monospace",
   // 14 px is the size of everything that is read; the small one is for what stands beside it.
   fontSizes: { xs: '0.75rem', sm: '0.875rem', md: '0.875rem', lg: '1rem', xl: '1.125rem' },
   headings: {

@@ -295,7 +295,7 @@ describe('single deployments are releases of one', () => {
       'deploy',
     ])
     expect((await t.operator.get(`${p.releases}?environment=staging`)).body.data).toMatchObject([
-      { act: 'promote', promoted_from: 'production' },
+      { act: 'promote', promoted_from: 'production', version: 2 },
     ])
     expect((await t.operator.get(`${p.releases}?query=q&limit=2`)).body.data).toHaveLength(2)
     // A deployment by itself can be taken back as a release, too.

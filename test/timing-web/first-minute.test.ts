@@ -130,6 +130,7 @@ async function walkBuild(page: Page): Promise<void> {
   await page.getByRole('region', { name: 'Result' }).or(page.getByRole('alert')).first().waitFor()
   // At the very edge of the window Chromium draws nothing without one, and then reports the next frame.
   await page.mouse.wheel(0, 400)
+  await page.getByRole('button', { name: 'Settings' }).click()
   await page.getByLabel('Description').click()
   await page.keyboard.type('More of it. ', { delay: 100 })
   await page.getByRole('button', { name: 'Discard changes' }).click()
@@ -139,12 +140,10 @@ async function walkDeploy(page: Page): Promise<void> {
   await tab(page, 'Deploy').click()
   await heading(page, 'Endpoints')
   await page.getByRole('link', { name: 'sales_by_region' }).click()
-  for (const view of ['Try it', 'Versions', 'Metrics', 'Questions', 'History']) {
+  for (const view of ['Edit', 'Versions', 'Usage', 'Questions', 'Try']) {
     await page.getByRole('navigation', { name: 'sales_by_region' }).getByRole('link', { name: view }).click()
   }
   const part = (name: string) => page.getByRole('navigation', { name: /^Pages of / }).getByRole('link', { name })
-  await entry(page, 'Deploy', 'Endpoints').click()
-  await part('Try it').click()
   await page.getByRole('button', { name: 'Call', exact: true }).click()
   await page.getByText('200 OK').waitFor()
   await entry(page, 'Deploy', 'Usage').click()

@@ -188,6 +188,7 @@ const pages: Shown[] = [
     name: 'build-ask',
     path: 'queries/top_orders',
     ready: async (page) => {
+      await page.getByRole('button', { name: 'Example questions' }).click()
       await page.getByLabel('Another question').fill('which orders are worth more than 80')
       await page.getByRole('button', { name: 'Ask it' }).click()
       await page
@@ -208,7 +209,7 @@ const pages: Shown[] = [
   {
     name: 'build-new-query',
     path: 'queries?new=orders',
-    ready: (page) => page.getByRole('dialog', { name: 'New query' }).waitFor(),
+    ready: (page) => page.getByText('Reads orders').waitFor(),
   },
   {
     name: 'build-deploy',

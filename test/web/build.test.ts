@@ -89,9 +89,7 @@ test('from an address to a deployed query, step by step', { timeout: 120_000 }, 
   expect(await grid.getByRole('row').count()).toBeLessThan(80)
 
   await page.getByRole('link', { name: 'Query it' }).click()
-  await page.getByLabel('Name', { exact: true }).fill('sales_by_region')
-  await page.getByRole('button', { name: 'Create query' }).click()
-  await heading(page, 'sales_by_region')
+  await heading(page, 'New query')
   await typeSql(page, 'select regio from orders')
   await page.locator('.cm-lintRange-error').waitFor()
   expect(await page.locator('.cm-lintRange-error').textContent()).toBe('regio')
@@ -104,12 +102,27 @@ test('from an address to a deployed query, step by step', { timeout: 120_000 }, 
   await page.keyboard.press('Control+Enter')
   const result = page.getByRole('grid', { name: 'Rows of the result' })
   await result.getByRole('gridcell', { name: 'north' }).waitFor()
+  // Few values in the column: they are offered, to callers and to questions.
+  await page.getByRole('button', { name: 'Offer the values of orders.region for region' }).click()
+  await slot.fill('')
+  await slot.click()
+  await page.getByRole('option', { name: 'west' }).click()
+  await page.getByRole('button', { name: 'Save…' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('sales_by_region')
+  await page.getByRole('button', { name: 'Create query' }).click()
+  await heading(page, 'sales_by_region')
+  await slot.fill('north')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Control+Enter')
+  await result.getByRole('gridcell', { name: 'north' }).waitFor()
   await page.getByRole('tab', { name: 'Plan' }).click()
   await page.getByRole('list', { name: 'Steps' }).getByText('Read orders').waitFor()
   await page.getByText('As the engine draws it').click()
   await page.getByRole('region', { name: 'Plan' }).waitFor()
 
+  await page.getByRole('button', { name: 'Settings' }).click()
   await page.getByLabel('Description').fill('Revenue of one region.')
+  await page.getByRole('button', { name: 'Example questions' }).click()
   await page.getByLabel('Another question').fill('revenue in the north')
   // The Run form says north, too; what is added is what was read, or typed, for this question.
   await slot.fill('west')
@@ -145,7 +158,7 @@ test('from an address to a deployed query, step by step', { timeout: 120_000 }, 
   await sheet.getByText('no caller is affected').waitFor()
   await sheet.getByRole('button', { name: 'Deploy version 1' }).click()
   await page.getByText('Version 1 of sales_by_region now answers in production.').waitFor()
-  await page.getByText('production v1').waitFor()
+  await page.getByText('Live: v1 in production, 0 calls today').waitFor()
 
   // The copy that is served is made after the load has ended.
   const nodesOf = async (): Promise<number> => (await t.operator.get(await lineagePath())).body.nodes.length
@@ -179,7 +192,7 @@ test('a change that breaks callers says so and asks twice', async () => {
   expect(await deploy.isDisabled()).toBe(true)
   await page.getByLabel('The callers above know').check()
   await deploy.click()
-  await page.getByText('production v2').waitFor()
+  await page.getByText('Live: v2 in production').waitFor()
 })
 
 test('a refresh that loses a column waits, and names the queries that read it', async () => {
@@ -217,7 +230,7 @@ test('a viewer reads everything and is offered nothing that changes it', async (
   }
   await moveTo(page, at('queries/sales_by_region'))
   await heading(page, 'sales_by_region')
-  for (const name of ['Save draft', 'Deploy…', 'Run', 'Delete']) {
+  for (const name of ['Save draft', 'Deploy…', 'Run', 'More for']) {
     expect(await page.getByRole('button', { name }).count(), name).toBe(0)
   }
 })

@@ -93,7 +93,7 @@ const pages: Shown[] = [
   {
     name: 'endpoint',
     at: 'endpoints/sales_by_region',
-    ready: async (page) => page.getByRole('region', { name: 'Columns' }).waitFor(),
+    ready: async (page) => page.getByText('What comes back in each row.').waitFor(),
   },
   {
     name: 'endpoint-versions',
@@ -103,11 +103,6 @@ const pages: Shown[] = [
       await page.getByRole('option', { name: 'Version 1' }).click()
       await page.getByRole('region', { name: 'Difference' }).waitFor()
     },
-  },
-  {
-    name: 'endpoint-history',
-    at: 'endpoints/sales_by_region/history',
-    ready: async (page) => page.getByRole('list', { name: 'History' }).waitFor(),
   },
   {
     name: 'endpoint-metrics',
@@ -133,23 +128,20 @@ const pages: Shown[] = [
     name: 'deploy-sheet',
     at: 'endpoints/sales_by_region',
     ready: async (page) => {
-      await page.getByRole('button', { name: 'Deploy', exact: true }).click()
+      await page.getByRole('button', { name: 'Deploy…' }).click()
       await page.getByRole('region', { name: 'What changes' }).waitFor()
     },
   },
   {
     name: 'releases',
     at: 'releases',
-    ready: async (page) => page.getByRole('list', { name: 'Releases' }).waitFor(),
+    ready: async (page) => page.getByRole('table', { name: 'Releases' }).waitFor(),
   },
   {
     name: 'release',
     at: 'releases',
     ready: async (page) => {
-      await page
-        .getByRole('link', { name: /^Open the release/ })
-        .first()
-        .click()
+      await page.getByRole('table', { name: 'Releases' }).getByRole('link').first().click()
       await page.getByRole('list', { name: 'Queries of the release' }).waitFor()
     },
   },

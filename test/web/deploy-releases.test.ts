@@ -51,8 +51,13 @@ test('drafts are released together, a breaking release is looked at and forced, 
   await page.getByText('Rolled back', { exact: true }).waitFor({ state: 'detached' })
   await expect.poll(() => live(), { timeout: waitMs }).toEqual({ all_orders: 2, sales_by_region: 2 })
 
-  await page.getByRole('list', { name: 'Releases' }).getByText('1 breaking').waitFor()
-  await page.getByRole('link', { name: 'Open the release of 2 queries' }).first().click()
+  await page.getByRole('table', { name: 'Releases' }).getByText('Breaking').waitFor()
+  await page.getByRole('table', { name: 'Releases' }).getByText('Serving now').waitFor()
+  await page
+    .getByRole('table', { name: 'Releases' })
+    .getByRole('link', { name: /2 queries/ })
+    .first()
+    .click()
   await page.getByText('Failed checks were overridden.').waitFor()
   await page.getByRole('button', { name: 'Roll back' }).click()
   const back = page.getByRole('dialog', { name: 'Roll back in production' })
@@ -65,8 +70,8 @@ test('drafts are released together, a breaking release is looked at and forced, 
   await page.getByText('Rolled back by').waitFor()
   expect(await live()).toEqual({ all_orders: 1, sales_by_region: 1 })
   await rail(page, 'Releases').click()
-  await page.getByRole('list', { name: 'Releases' }).getByText('The shop needs the revenue').waitFor()
-  await page.getByRole('list', { name: 'Releases' }).getByText('Rolled back', { exact: true }).waitFor()
+  await page.getByRole('table', { name: 'Releases' }).getByText('The shop needs the revenue').waitFor()
+  await page.getByRole('table', { name: 'Releases' }).getByText('Rolled back', { exact: true }).waitFor()
   expect(complaints).toEqual([])
 }, 180_000)
 
@@ -87,7 +92,7 @@ test('an environment is promoted into another; a viewer sees the releases and no
   await page.getByRole('option', { name: 'staging' }).click()
   await sheet.getByRole('button', { name: /^Promote \d/ }).click()
   await expect.poll(() => live('preview'), { timeout: waitMs }).toEqual(await live('staging'))
-  await page.getByRole('list', { name: 'Releases' }).getByText('from staging to preview').first().waitFor()
+  await page.getByRole('table', { name: 'Releases' }).getByText('from staging to preview').first().waitFor()
 
   const viewer = await stage.visitAs(stage.viewer, `/p/${stage.projectId}/deploy/releases`)
   await viewer.page.getByText('You are a viewer here').waitFor()
@@ -114,8 +119,8 @@ test('the sheet says what recorded calls come to, and the page of a release how 
   await page.getByRole('option', { name: '10 % of the keys first' }).click()
   // Drafts that were taken back above may be among them.
   await page.getByRole('button', { name: /^Release \d+ quer/ }).click()
-  const tried = page.getByRole('list', { name: 'Releases' }).getByRole('listitem').filter({ hasText: 'Canary' })
-  await tried.getByRole('link', { name: /^Open the release/ }).click()
+  const tried = page.getByRole('table', { name: 'Releases' }).getByRole('row').filter({ hasText: 'Canary' })
+  await tried.getByRole('link').click()
   await page.getByText('Serving 10 % of keys').waitFor()
   await page.getByRole('button', { name: 'Roll back' }).waitFor()
   await page.getByRole('button', { name: 'Roll out to all' }).click()

@@ -63,6 +63,7 @@ test('a slot that the SQL names is not said to be missing while the SQL has a mi
 test('for how long answers are kept is set where the query is written, and said on its endpoint', async () => {
   const { page, complaints } = await stage.visitAs(stage.owner, build('queries/sales_by_region'))
   page.setDefaultTimeout(waitMs)
+  await page.getByRole('button', { name: 'Settings' }).click()
   await page.getByRole('combobox', { name: 'Cache' }).click()
   await page.getByRole('option', { name: '5 minutes' }).click()
   await page.getByRole('button', { name: 'Save draft' }).click()
@@ -70,7 +71,7 @@ test('for how long answers are kept is set where the query is written, and said 
   const saved = await expectStatus(200, stage.owner.get(`${stage.path}/sales_by_region`))
   expect(saved.body.cache_seconds).toBe(300)
 
-  // A query and its endpoint lead to each other.
+  // A query and its endpoint are one page, in either tab.
   await page.getByRole('button', { name: 'Deploy…' }).click()
   await page.getByRole('button', { name: 'Deploy version 1' }).click()
   await page.getByText('Version 1 of sales_by_region now answers in production.').waitFor()
@@ -81,10 +82,13 @@ test('for how long answers are kept is set where the query is written, and said 
   await sql.getByText('$region').waitFor()
   expect(await sql.locator('span').count()).toBeGreaterThan(5)
   await page.getByRole('link', { name: 'orders', exact: true }).waitFor()
-  await page.getByRole('link', { name: 'Edit query' }).click()
-  await page.waitForURL(`**${build('queries/sales_by_region')}`)
+  await page.getByRole('link', { name: 'Edit', exact: true }).click()
+  await page.waitForURL('**/deploy/endpoints/sales_by_region/edit')
+  await page.getByRole('textbox', { name: 'SQL' }).waitFor()
+  await page.goto(build('queries'))
   await page.getByRole('link', { name: 'production v1, the endpoint' }).click()
-  await page.waitForURL('**/deploy/endpoints/sales_by_region')
+  await page.waitForURL(`**${build('queries/sales_by_region/try')}`)
+  await page.getByText('Live: v1 in production').waitFor()
   expect(complaints).toEqual([])
 })
 

@@ -37,6 +37,14 @@ test('the editor completes tables, their columns and the slots', async () => {
   await complete('select * from sta', 'stays')
   await complete('select stays.ni', 'nights')
   await complete('select * from stays where city = $ci', 'city')
+  // The list of tables writes where the cursor stands.
+  await page.getByText('stays', { exact: true }).first().click()
+  await page.getByRole('button', { name: 'Insert nights' }).click()
+  await expect.poll(() => page.getByRole('textbox', { name: 'SQL' }).textContent()).toContain('$cinights')
+  const line = page.getByRole('separator', { name: 'Height of the editor' })
+  const height = Number(await line.getAttribute('aria-valuenow'))
+  await line.press('ArrowDown')
+  await expect.poll(async () => Number(await line.getAttribute('aria-valuenow'))).toBe(height + 24)
   expect(complaints).toEqual([])
 })
 
@@ -50,13 +58,16 @@ test('advice is made after a save, and what is taken stands in the draft', async
   )
   const { page, complaints } = await stage.visitAs(stage.owner, `/p/${stage.projectId}/build/queries/stay_figures`)
   page.setDefaultTimeout(waitMs)
+  await page.getByRole('button', { name: 'Example questions' }).click()
   const advice = page.getByRole('region', { name: 'Advice' })
   await advice.getByRole('button', { name: 'Run now' }).click()
   await advice.getByText('The query gives a row for each month, and its description does not say so.').waitFor()
   await advice.getByRole('button', { name: 'Take: Add “by month”' }).click()
   await advice.getByRole('button', { name: 'Take: Add “in total”' }).click()
   await advice.getByRole('button', { name: 'Take: Use “Minimum nights”' }).click()
+  await page.getByRole('button', { name: 'Settings' }).click()
   expect(await page.getByLabel('Description').inputValue()).toBe('Stays, by month, in total.')
+  await page.getByRole('button', { name: 'Example questions' }).click()
   await page.getByRole('button', { name: 'Save draft' }).click()
   await advice.getByText('No suggestions.').waitFor()
   const { body } = await expectStatus(200, stage.owner.get(`${stage.path}/stay_figures`))
@@ -64,6 +75,33 @@ test('advice is made after a save, and what is taken stands in the draft', async
     description: 'Stays, by month, in total.',
     slots: { properties: { x: { type: 'integer', description: 'Minimum nights' } } },
   })
+  expect(complaints).toEqual([])
+})
+
+test('a slot that the SQL no longer has is taken out of the examples in one act, which can be undone', async () => {
+  const sql = 'select sum(nights) as n from stays where nights >= $x and id < $y'
+  const slots = { properties: { x: { type: 'integer' }, y: { type: 'integer' } }, required: ['x', 'y'] }
+  const examples = [
+    { question: 'nights from two on', parameters: { x: 2, y: 9 } },
+    { question: 'nights from three on', parameters: { x: 3, y: 9 } },
+  ]
+  await expectStatus(201, stage.owner.post(stage.path, { name: 'long_stays', sql, slots, examples }))
+  const { page, complaints } = await stage.visitAs(stage.owner, `/p/${stage.projectId}/build/queries/long_stays`)
+  page.setDefaultTimeout(waitMs)
+  await page.getByRole('textbox', { name: 'SQL' }).click()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.insertText('select sum(nights) as n from stays where nights >= $x')
+  const notice = page.getByRole('status').filter({ hasText: /example/ })
+  await notice.getByText('2 examples still use y').waitFor()
+  await notice.getByRole('button', { name: 'Remove it' }).click()
+  await notice.getByText('Removed y from 2 examples.').waitFor()
+  await notice.getByRole('button', { name: 'Undo' }).click()
+  await notice.getByText('2 examples still use y').waitFor()
+  await notice.getByRole('button', { name: 'Remove it' }).click()
+  await page.getByRole('button', { name: 'Save draft' }).click()
+  await page.getByText('The draft is saved.').waitFor()
+  const { body } = await expectStatus(200, stage.owner.get(`${stage.path}/long_stays`))
+  expect(body.examples.map(({ parameters }: { parameters: object }) => parameters)).toEqual([{ x: 2 }, { x: 3 }])
   expect(complaints).toEqual([])
 })
 
@@ -97,7 +135,8 @@ test('a query that answers cannot be deleted, which is said; one that does not i
   await stage.deploy('nights_in')
   const { page, complaints } = await stage.visitAs(stage.owner, `/p/${stage.projectId}/build/queries/nights_in`)
   page.setDefaultTimeout(waitMs)
-  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.getByRole('button', { name: 'More for nights_in' }).click()
+  await page.getByRole('menuitem', { name: 'Delete…' }).click()
   const dialog = page.getByRole('dialog', { name: 'Delete nights_in' })
   await dialog.getByLabel('to confirm').fill('nights_in')
   await dialog.getByRole('button', { name: 'Delete nights_in' }).click()

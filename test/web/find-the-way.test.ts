@@ -138,8 +138,10 @@ test('the map follows what happens at the sources', async () => {
   expect(complaints).toEqual([])
 })
 
-test('the playground runs what nobody saved, keeps tabs and runs, and makes a query of it', async () => {
+test('a query without a name is tried, is there after leaving, and is saved under one', async () => {
+  // The playground of earlier versions leads on.
   await moveTo(page, path('playground'))
+  await page.getByRole('heading', { level: 1, name: 'New query' }).waitFor()
   const editor = page.getByRole('textbox', { name: 'SQL' })
   const write = async (sql: string): Promise<void> => {
     await editor.click()
@@ -147,42 +149,39 @@ test('the playground runs what nobody saved, keeps tabs and runs, and makes a qu
     await page.keyboard.insertText(sql)
   }
   await write('select region, count(*) as orders from orders where region = $region group by region')
-  await page.getByRole('form', { name: 'Run it' }).getByLabel('region').fill('north')
+  await page.getByRole('form', { name: 'Slots' }).getByLabel('region').first().fill('north')
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Run', exact: true }).click()
   await page.getByRole('region', { name: 'Result', exact: true }).getByText('north').first().waitFor()
-  await page.getByRole('button', { name: 'Add a tab' }).click()
-  await page.getByRole('tab', { name: 'Scratch 2', selected: true }).waitFor()
   await write('select * from nowhere')
   await page.getByText('There is no table nowhere.').waitFor()
-  expect(await page.getByRole('button', { name: 'Make a query of it…' }).isDisabled()).toBe(true)
-  await write('select id from orders order by id')
-  await page.keyboard.press('Control+Enter')
-  await page.getByText('only the first rows: there are more').waitFor()
-  await page.getByText('100 rows', { exact: true }).first().waitFor()
-  expect(await findBarriers(page, 'playground')).toEqual([])
+  expect(await page.getByRole('button', { name: 'Save…' }).isDisabled()).toBe(true)
 
   await write('select count(*) as n from range(1000000) a(i), range(1000000) b(j) where i * j = -1')
   await page.getByText('Reads no table').waitFor()
   await page.getByRole('button', { name: 'Run', exact: true }).click()
   await page.getByRole('button', { name: 'Cancel' }).click()
   await page.getByText('Cancelled. Run starts it again.').waitFor()
+  expect(await findBarriers(page, 'new-query')).toEqual([])
+  await page.setViewportSize({ width: 1280, height: 800 })
 
   // It is all there after leaving.
   await page.reload()
-  await page.getByRole('tab', { name: 'Scratch 2', selected: true }).waitFor()
-  await page.getByText('Earlier runs (3)').click()
+  await expect.poll(() => editor.textContent()).toContain('range(1000000)')
+  await page.getByText('Earlier runs (2)').click()
   await page.getByRole('list', { name: 'Earlier runs' }).getByText('Cancelled').waitFor()
   const past = page.getByRole('list', { name: 'Earlier runs' })
   await past.getByRole('listitem').filter({ hasText: 'group by region' }).getByText('1 row in').waitFor()
   await past.getByRole('listitem').filter({ hasText: 'group by region' }).getByRole('button').click()
   await expect.poll(() => editor.textContent()).toContain('count(*) as orders')
-  await page.getByRole('button', { name: 'Close Scratch 2' }).click()
-  await page.getByRole('tab', { name: 'Scratch 1', selected: true }).waitFor()
-  await page.getByRole('button', { name: 'Make a query of it…' }).click()
+  await page.getByText('gives region, orders').waitFor()
+  await page.getByRole('button', { name: 'Save…' }).click()
   await page.getByRole('dialog').getByLabel('Name').fill('orders_of_region')
   await page.getByRole('button', { name: 'Create query' }).click()
   await page.getByRole('heading', { level: 1, name: 'orders_of_region' }).waitFor()
+  // What was saved is not begun again.
+  await moveTo(page, path('new-query'))
+  await expect.poll(() => editor.textContent()).toContain('select 1 as one')
   expect(complaints).toEqual([])
 })
 

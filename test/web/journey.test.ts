@@ -45,9 +45,7 @@ test('from the address of an API to a call that is seen in the metrics, in one g
   await page.getByRole('heading', { level: 1, name: 'stays' }).waitFor()
 
   await page.getByRole('link', { name: 'Query it' }).click()
-  await page.getByLabel('Name', { exact: true }).fill('nights_in_city')
-  await page.getByRole('button', { name: 'Create query' }).click()
-  await page.getByRole('heading', { level: 1, name: 'nights_in_city' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'New query' }).waitFor()
   await page.getByRole('textbox', { name: 'SQL' }).click()
   await page.keyboard.press('Control+a')
   await page.keyboard.insertText('select city, sum(nights) as nights from stays where city = $city group by city')
@@ -56,8 +54,10 @@ test('from the address of an API to a call that is seen in the metrics, in one g
   await page.keyboard.press('Control+Enter')
   await page.getByRole('grid', { name: 'Rows of the result' }).getByRole('gridcell', { name: 'Gent' }).waitFor()
   await page.getByRole('button', { name: 'Deploy…' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('nights_in_city')
+  await page.getByRole('button', { name: 'Create query' }).click()
   await page.getByRole('button', { name: 'Deploy version 1' }).click()
-  await page.getByText('production v1').waitFor()
+  await page.getByText('Live: v1 in production').waitFor()
 
   await page.getByRole('link', { name: 'Deploy', exact: true }).click()
   await rail(page, 'Keys').click()
@@ -68,7 +68,7 @@ test('from the address of an API to a call that is seen in the metrics, in one g
   await page.getByRole('button', { name: 'I have stored it' }).click()
 
   await rail(page, 'Endpoints').click()
-  await rail(page, 'Try it').click()
+  await page.getByRole('link', { name: 'nights_in_city' }).click()
   await page.getByText('With a key', { exact: true }).click()
   await page.getByLabel('API key', { exact: true }).fill(secret)
   await page.getByRole('textbox', { name: 'city' }).fill('Porto')

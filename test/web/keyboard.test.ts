@@ -37,8 +37,8 @@ test('keys, console, metrics, alerts and requests work by the keyboard alone', {
   await page.getByText('by hand and eye is changed.').waitFor()
 
   await press(page, rail(page, 'Endpoints'))
-  await press(page, rail(page, 'Try it'))
-  await page.getByRole('heading', { level: 1, name: 'Try it' }).waitFor()
+  await press(page, page.getByRole('link', { name: 'sales_by_region' }))
+  await page.getByRole('heading', { level: 1, name: 'sales_by_region' }).waitFor()
   await tabTo(page, page.getByRole('radiogroup', { name: 'Call as' }))
   await page.keyboard.press('ArrowRight')
   await tabTo(page, page.getByLabel('API key', { exact: true }))
@@ -98,6 +98,7 @@ test('a query is changed, run and deployed by the keyboard alone', { timeout: 12
   // Tab writes in the editor, so it says how to leave.
   await page.getByText('leaves the editor').waitFor()
   await page.keyboard.press('Escape')
+  await press(page, page.getByRole('button', { name: 'Settings' }))
   await tabTo(page, page.getByLabel('Description'))
   await page.keyboard.press('Control+a')
   await page.keyboard.type('Seven orders.')
@@ -108,7 +109,7 @@ test('a query is changed, run and deployed by the keyboard alone', { timeout: 12
   // A dialog takes the keyboard at once, also while it has yet to find out what to say.
   await expect.poll(() => hasFocus(page.getByRole('dialog'), ':focus-within')).toBe(true)
   await press(page, page.getByRole('button', { name: 'Deploy version 1' }))
-  await page.getByText('production v1').waitFor()
+  await page.getByText('Live: v1 in production').waitFor()
   expect(complaints).toEqual([])
 })
 
@@ -124,12 +125,12 @@ test(
     })
     await page.goto(`${at}/endpoints`)
     await press(page, page.getByRole('link', { name: 'sales_by_region' }))
-    await press(page, page.getByRole('button', { name: 'Deploy', exact: true }))
+    await press(page, page.getByRole('button', { name: 'Deploy…' }))
     const sheet = page.getByRole('dialog', { name: 'Deploy sales_by_region to production' })
     await sheet.getByText('Existing callers would break.').waitFor()
     await press(page, sheet.getByLabel('The callers above know'), 'Space')
     await press(page, sheet.getByRole('button', { name: 'Deploy version 2' }))
-    await page.getByText('Version 2 in production', { exact: true }).waitFor()
+    await page.getByText('Live: v2 in production').waitFor()
     const choose = async (item: string): Promise<void> => {
       await press(page, page.getByRole('button', { name: 'More' }))
       await tabTo(page, page.getByRole('menuitem', { name: item }), 'ArrowDown')
@@ -137,11 +138,11 @@ test(
     }
     await choose('Deploy to staging')
     await press(page, page.getByRole('button', { name: 'Deploy version 2' }))
-    await page.getByText('Version 2 in staging', { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'v2 in staging' }).waitFor()
     await choose('Roll back to version 1')
     await press(page, page.getByRole('button', { name: 'Roll back to version 1' }))
-    await page.getByText('Version 1 in production', { exact: true }).waitFor()
-    await press(page, page.getByRole('navigation', { name: 'sales_by_region' }).getByRole('link', { name: 'History' }))
+    await page.getByText('Live: v1 in production').waitFor()
+    await press(page, page.getByRole('navigation', { name: 'sales_by_region' }).getByRole('link', { name: 'Versions' }))
     await page.getByText('rolled production back to version 1').waitFor()
     await choose('Undeploy from production')
     await press(page, page.getByRole('button', { name: 'Undeploy sales_by_region' }))

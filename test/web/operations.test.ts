@@ -42,7 +42,7 @@ test('metrics say what to do where nothing is, are narrowed, compared and zoomed
   await page.getByText('Nothing was called in the last day. Charts appear with the first call.').waitFor()
   expect(await barriers('metrics-empty', page.getByText('Nothing was called'))).toEqual([])
   await page.getByRole('link', { name: 'Make a call' }).click()
-  await page.getByRole('heading', { level: 1, name: 'Try it' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Endpoints' }).waitFor()
 
   const caller = stage.withToken(secret)
   for (const region of ['north', 'south', 'east']) await caller.post('/v1/queries/sales_by_region', { region })
@@ -157,7 +157,7 @@ test('a view of the calls is saved under a name and found again; a call tells th
   await moveTo(page, at(`requests?request=${id}`))
   const drawer = page.getByRole('dialog', { name: 'Call' })
   await drawer.getByRole('row', { name: 'region south' }).waitFor()
-  await drawer.getByRole('link', { name: 'Open in Try it' }).click()
+  await drawer.getByRole('link', { name: 'Try it again' }).click()
   await expect.poll(() => page.getByLabel('region').first().inputValue()).toBe('south')
   expect(complaints).toEqual([])
 })

@@ -9,8 +9,11 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
-test('a member reads what is deployed as its callers see it, and calls it', async () => {
-  const { page, complaints } = await stage.visitAs(stage.owner, `/p/${stage.projectId}/deploy/reference`)
+test('who has a key for everything reads what is deployed as its callers see it, and calls it', async () => {
+  const permissions = [{ project_id: stage.projectId, environments: '*' }]
+  const { page, complaints } = await stage.visit(`/reference/${stage.projectId}`)
+  await page.getByLabel('API key').fill(await stage.key('All', { permissions }))
+  await page.getByRole('button', { name: 'Show', exact: true }).click()
   await page.getByText('/v1/queries/sales_by_region').click()
   const slots = page.getByRole('region', { name: 'Slots of sales_by_region' })
   await slots.getByRole('row').filter({ hasText: 'region' }).filter({ hasText: 'required' }).waitFor()
@@ -19,8 +22,6 @@ test('a member reads what is deployed as its callers see it, and calls it', asyn
   await page.getByRole('button', { name: 'Call', exact: true }).click()
   await page.getByRole('columnheader', { name: 'revenue' }).waitFor()
   expect(await findBarriers(page, 'reference')).toEqual([])
-  await page.goto(`/p/${stage.projectId}/deploy/reference?environment=staging`)
-  await page.getByText('Nothing is deployed in staging yet.').waitFor()
   expect(complaints).toEqual([])
 })
 
@@ -77,8 +78,9 @@ test('an owner shares it by a link: read without a key, called with one, and gon
   expect(complaints).toEqual([])
   await owner.page.getByRole('button', { name: 'I have stored it' }).click()
   await owner.page.getByRole('button', { name: 'Stop sharing' }).click()
-  await owner.page.getByRole('dialog').getByRole('button', { name: 'Stop sharing' }).click()
-  await owner.page.getByText('Without a key nobody reads it.').waitFor()
+  const asking = owner.page.getByRole('dialog', { name: 'Stop sharing the reference' })
+  await asking.getByRole('button', { name: 'Stop sharing' }).click()
+  await owner.page.getByText('Private: readers need an API key.').waitFor()
   await page.reload()
   await page.getByRole('alert').getByText('leads nowhere').waitFor()
 })

@@ -72,12 +72,12 @@ test('a few letters lead to any page and to anything the project holds', async (
     await page.keyboard.press('Enter')
   }
   await page.getByRole('heading', { level: 1, name: 'Data' }).waitFor()
-  for (const label of ['Usage', 'Alerts', 'Ask', 'Try it', 'Home', 'Queries', 'Retention']) {
+  for (const label of ['Usage', 'Alerts', 'Ask', 'Home', 'Queries', 'Retention']) {
     await jump(label, new RegExp(`^${label} (Build|Deploy|Settings|Questions) of Weather`))
     await page.getByRole('heading', { level: 1, name: label }).waitFor()
   }
   await jump('endpoint in staging', /^cities Endpoint in staging/)
-  await page.getByText('Version 1 in staging', { exact: true }).waitFor()
+  await page.getByText('Live: v1 in staging').waitFor()
   await jump('stations_of', /^stations_of_the_north Table/)
   await page.getByRole('heading', { level: 1, name: 'stations_of_the_north' }).waitFor()
   await jump('stations of', /^Stations of the north Connection/)

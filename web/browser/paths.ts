@@ -39,7 +39,12 @@ export const paths = {
   map: (projectId: string, selected = '') =>
     `/p/${projectId}/build/map${selected === '' ? '' : `?${new URLSearchParams({ of: selected })}`}`,
   queries: (projectId: string) => `/p/${projectId}/build/queries`,
-  query: (projectId: string, name: string) => `/p/${projectId}/build/queries/${name}`,
+  /** A query with its endpoint, as it opens from Build: on its SQL. */
+  query: (projectId: string, name: string, view = '') =>
+    `/p/${projectId}/build/queries/${name}${view === '' ? '' : `/${view}`}`,
+  /** A query that has no name yet, of everything in a table where one is named. */
+  newQuery: (projectId: string, table = '') =>
+    `/p/${projectId}/build/new-query${table === '' ? '' : `?${new URLSearchParams({ table })}`}`,
 }
 
 /** The sign-in page that leads back to where someone wanted to go. */
@@ -55,7 +60,20 @@ export function nextPath(search: string): string {
 
 /** A page of the Deploy tab. The environment is in the address, so that a link shows what its sender saw. */
 export function deployPath(projectId: string, page = 'endpoints', environment = usualEnvironment): string {
-  return `/p/${projectId}/deploy/${page}${environment === usualEnvironment ? '' : `?environment=${environment}`}`
+  return inEnvironment(`/p/${projectId}/deploy/${page}`, environment)
+}
+
+export function inEnvironment(path: string, environment: string): string {
+  return `${path}${environment === usualEnvironment ? '' : `?environment=${environment}`}`
+}
+
+/** A call of an endpoint with these values filled in. */
+export function tryPath(projectId: string, name: string, environment: string, values?: object): string {
+  const asked = new URLSearchParams({
+    ...(environment !== usualEnvironment && { environment }),
+    ...(values !== undefined && { values: JSON.stringify(values) }),
+  })
+  return `/p/${projectId}/deploy/endpoints/${name}/try${asked.size === 0 ? '' : `?${asked}`}`
 }
 
 /** Where calls go that name no environment; every project has it. */

@@ -26,29 +26,12 @@ export type Section<Name extends string = string> = Part<Name> & { icon: LucideI
 export const buildSections: Section[] = [
   { section: 'home', label: 'Home', icon: House },
   { section: 'data', label: 'Data', icon: Database },
-  {
-    section: 'queries',
-    label: 'Queries',
-    icon: FileCode2,
-    parts: [
-      { section: 'queries', label: 'Queries' },
-      { section: 'playground', label: 'Playground' },
-    ],
-  },
+  { section: 'queries', label: 'Queries', icon: FileCode2 },
   { section: 'map', label: 'Map', icon: Waypoints },
 ]
 
 export const deploySections: Section[] = [
-  {
-    section: 'endpoints',
-    label: 'Endpoints',
-    icon: Radio,
-    parts: [
-      { section: 'endpoints', label: 'Endpoints' },
-      { section: 'try', label: 'Try it' },
-      { section: 'reference', label: 'Reference' },
-    ],
-  },
+  { section: 'endpoints', label: 'Endpoints', icon: Radio },
   { section: 'releases', label: 'Releases', icon: PackageCheck },
   { section: 'questions', label: 'Questions', icon: MessageCircleQuestion },
   {

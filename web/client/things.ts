@@ -7,6 +7,7 @@ export const thingKeys = {
   sources: (projectId: string) => ['projects', projectId, 'datasources'],
   objects: (projectId: string) => ['projects', projectId, 'data-objects'],
   queries: (projectId: string) => ['projects', projectId, 'queries'],
+  query: (projectId: string, name: string) => ['projects', projectId, 'queries', name],
   map: (projectId: string) => ['projects', projectId, 'map'],
   apiKeys: ['api-keys'],
 }
@@ -31,6 +32,8 @@ export function useQueriesOf(projectId: string, enabled = true) {
   return useQuery({
     queryKey: thingKeys.queries(projectId),
     enabled,
+    // Deploying, a command line and other people change what stands beside each.
+    staleTime: 0,
     queryFn: ({ signal }) => callAll<Query>(`/v1/projects/${projectId}/queries`, signal),
   })
 }

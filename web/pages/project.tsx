@@ -8,10 +8,10 @@ import { Shell } from '../parts/shell/shell.tsx'
 import { askPath, paths } from '../browser/paths.ts'
 import { useProject } from '../client/queries.ts'
 import { NotFoundPage } from '../parts/shell/not-found.tsx'
-import { SettingsPages } from './settings/settings.tsx'
 
 const AskPage = lazy(async () => ({ default: (await import('./ask/ask.tsx')).AskPage }))
 const BuildPages = lazy(async () => ({ default: (await import('./build/build.tsx')).BuildPages }))
+const SettingsPages = lazy(async () => ({ default: (await import('./settings/settings.tsx')).SettingsPages }))
 const DeployPages = lazy(async () => ({ default: (await import('./deploy/deploy.tsx')).DeployPages }))
 
 /** Everything under `/p/{project}`. */
@@ -45,7 +45,17 @@ export function ProjectPages({ projectId }: { projectId: string }) {
         </Suspense>
       </Route>
       <Route path="/p/:projectId/settings/:section?">
-        {({ section }) => <SettingsPages project={project} section={section} />}
+        {({ section }) => (
+          <Suspense
+            fallback={
+              <Shell project={project} wide>
+                {null}
+              </Shell>
+            }
+          >
+            <SettingsPages project={project} section={section} />
+          </Suspense>
+        )}
       </Route>
       <Route path="/p/:projectId/deploy/*?">
         {({ '*': page }) => (

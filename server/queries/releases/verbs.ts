@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { labelOf, requireRole, type Caller } from '../../access/index.ts'
 import { Failure } from '../../failure.ts'
 import { newestFirst, type Database, type Page, type ReleaseStatus } from '../../store/index.ts'
@@ -168,6 +169,7 @@ export type ReleaseSummary = Omit<ReleaseReport, 'id' | 'queries' | 'routing' | 
   id: string
   queryCount: number
   queryNames: string[]
+  version: number | null
   breakingCount: number
 }
 
@@ -196,6 +198,11 @@ export async function listReleases(
     app.store.db
       .selectFrom('releases')
       .select(summaryColumns)
+      .select(
+        sql<number | null>`case when cardinality(query_names) = 1 then (queries -> 0 ->> 'version')::int end`.as(
+          'version',
+        ),
+      )
       .where('projectId', '=', input.projectId)
       .$if(environment !== undefined, (rows) => rows.where('environment', '=', environment ?? ''))
       .$if(query !== undefined, (rows) => rows.where((row) => row(row.val(query ?? ''), '=', row.fn.any('queryNames'))))
@@ -228,7 +235,7 @@ const summaryColumns = [
   'breakingCount',
   'createdAt',
   'createdBy',
-] as const satisfies Array<keyof ReleaseSummary | 'queryNames'>
+] as const satisfies Array<keyof ReleaseSummary>
 
 const checkedDays = 7
 

@@ -2,11 +2,7 @@ import { expect, test } from 'vitest'
 import { scalarSlotTypes, slotSchema, type ScalarSlotType } from '../../../api/slots.ts'
 import { castOf } from '../../../server/engine/executor/instance/slots.ts'
 import { readerOf, scalarTypeOf, schemaOfType, slotTypeOf } from '../../../server/queries/slots/slot-values.ts'
-import {
-  freshSlot,
-  slotTypeChoices,
-  slotTypeOf as webTypeOf,
-} from '../../../web/pages/build/queries/slots/slot-types.ts'
+import { freshSlot, slotTypeChoices, slotTypeOf as webTypeOf } from '../../../web/pages/query/slots/slot-types.ts'
 
 const names = Object.keys(scalarSlotTypes) as ScalarSlotType[]
 

@@ -7,7 +7,7 @@ import {
   newPair,
 } from '../../../web/pages/build/connections/fields/draft.ts'
 import { formatPath, tableOf, valueAt } from '../../../web/pages/build/connections/response/response.ts'
-import { parametersOf, slotNames } from '../../../web/pages/build/queries/slots/slots.ts'
+import { parametersOf, slotNames } from '../../../web/pages/query/slots/slots.ts'
 import type { Datasource } from '../../../web/pages/build/shared/wire.ts'
 
 test.each([

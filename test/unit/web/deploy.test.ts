@@ -9,9 +9,9 @@ import {
   textOfDraft,
 } from '../../../web/pages/build/connections/fields/draft.ts'
 import { createTwoFilesPatch } from 'diff'
-import { changedLines, replacedText } from '../../../web/pages/deploy/endpoints/diff-lines.ts'
-import { grantedOf, permissionsOf, whyNothing } from '../../../web/pages/deploy/keys/granted.ts'
-import { judgeRelease } from '../../../web/pages/deploy/releases/release-verdict.ts'
+import { changedLines, replacedText } from '../../../web/pages/query/deploying/diff-lines.ts'
+import { grantedOf, permissionsOf, whyNothing } from '../../../web/pages/keys/granted.ts'
+import { judgeRelease } from '../../../web/pages/releases/release-verdict.ts'
 import { sayGrowth, sayLosses } from '../../../web/pages/deploy/shared/words.ts'
 import { readChapters, type OpenApi } from '../../../web/pages/docs/openapi.ts'
 

@@ -1,7 +1,7 @@
 import type { Chart } from '../../../api/queries.ts'
 import { call } from '../../client/api.ts'
 import type { Download } from '../../parts/cells/model.ts'
-import { callForFile, type CallRequest, type Outcome } from '../deploy/try/calls.ts'
+import { callForFile, type CallRequest, type Outcome } from '../query/call/calls.ts'
 import type { Place } from '../deploy/shared/place.ts'
 import type { QuestionResult } from './question-result.ts'
 import type { Version } from '../deploy/shared/wire.ts'

@@ -1,5 +1,5 @@
 import { Code, Mark, Stack, Text } from '@mantine/core'
-import { PlainTable } from '../../parts/table/plain-table.tsx'
+import { PlainTable } from '../../parts/table/list.tsx'
 import type { Routing } from '../deploy/shared/wire.ts'
 import { sayShare } from '../deploy/shared/words.ts'
 import { sayValue } from './question-words.ts'

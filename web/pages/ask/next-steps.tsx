@@ -2,8 +2,8 @@ import { Button, Group, Stack, UnstyledButton } from '@mantine/core'
 import { useState } from 'react'
 import { useOffered } from '../build/shared/offered.ts'
 import type { Place } from '../deploy/shared/place.ts'
-import { readValues, type Typed } from '../deploy/shared/slot-values.ts'
-import { SlotsForm } from '../deploy/shared/slots-form.tsx'
+import { parametersOf, type SlotValues } from '../query/slots/slots.ts'
+import { SlotsForm } from '../query/call/slots-form.tsx'
 import type { SlotSchema, SlotsSchema } from '../deploy/shared/wire.ts'
 import classes from './ask.module.css'
 import type { More, QuestionResult } from './question-result.ts'
@@ -53,7 +53,7 @@ type MissingProps = {
 
 /** A field for each missing value; one of few values is chosen by a click. */
 function Missing({ projectId, missing, onGive }: MissingProps) {
-  const [typed, setTyped] = useState<Typed>({})
+  const [typed, setTyped] = useState<SlotValues>({})
   const slots = Object.entries(missing.properties)
   const [only] = slots
   const choices = useChoices(projectId, slots.length === 1 ? only?.[1] : undefined)
@@ -78,7 +78,7 @@ function Missing({ projectId, missing, onGive }: MissingProps) {
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
-        onGive(readValues(missing, typed))
+        onGive(parametersOf(missing, typed))
       }}
     >
       <Stack gap="sm" maw="22rem">

@@ -1,4 +1,4 @@
-import type { Outcome } from '../deploy/try/calls.ts'
+import type { Outcome } from '../query/call/calls.ts'
 import type { Routing, SlotsSchema, Unexpressed } from '../deploy/shared/wire.ts'
 
 /** Fields sent beside the question itself, after a refusal that named them. */

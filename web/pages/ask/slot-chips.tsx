@@ -2,8 +2,8 @@ import { Button, Popover, Stack, UnstyledButton } from '@mantine/core'
 import { ChevronDown } from 'lucide-react'
 import { useState } from 'react'
 import { useVersion } from '../deploy/shared/queries.ts'
-import { readValues, showValues, type Typed } from '../deploy/shared/slot-values.ts'
-import { SlotsForm } from '../deploy/shared/slots-form.tsx'
+import { parametersOf, valuesOf, type SlotValues } from '../query/slots/slots.ts'
+import { SlotsForm } from '../query/call/slots-form.tsx'
 import type { SlotsSchema } from '../deploy/shared/wire.ts'
 import classes from './ask.module.css'
 import { sayValue } from './question-words.ts'
@@ -39,7 +39,7 @@ type ChipProps = Pick<Props, 'projectId' | 'parameters' | 'onEdit'> & { name: st
 
 function SlotChip({ projectId, name, slots, parameters, onEdit }: ChipProps) {
   const [isOpen, setOpen] = useState(false)
-  const [typed, setTyped] = useState<Typed>(() => showValues(parameters))
+  const [typed, setTyped] = useState<SlotValues>(() => valuesOf(parameters))
   const slot = slots.properties[name]
   if (slot === undefined) return null
   const value = parameters[name]
@@ -67,7 +67,7 @@ function SlotChip({ projectId, name, slots, parameters, onEdit }: ChipProps) {
           onSubmit={(event) => {
             event.preventDefault()
             setOpen(false)
-            onEdit(readValues(slots, typed))
+            onEdit(parametersOf(slots, typed))
           }}
         >
           <Stack gap="sm">

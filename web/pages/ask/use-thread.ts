@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react'
-import { makeCall, type CallRequest, type Outcome } from '../deploy/try/calls.ts'
-import { headersOf, pathOf, type CallTarget } from '../deploy/shared/snippet-text.ts'
+import { makeCall, type CallRequest, type Outcome } from '../query/call/calls.ts'
+import { headersOf, pathOf, type CallTarget } from '../query/call/snippet-text.ts'
 import { requestIdOf, resultOf, type More, type QuestionResult } from './question-result.ts'
 import { wholeQuestion, type WholeQuestion } from './whole-question.ts'
 

@@ -8,8 +8,8 @@ import { useAct } from '../../client/queries.ts'
 import type { Place } from '../deploy/shared/place.ts'
 import { deployKeys, useDeployments, useVersion } from '../deploy/shared/queries.ts'
 import { missingOf, readingOf, givenValues } from '../deploy/shared/reading.ts'
-import { readValues, showValues, type Typed } from '../deploy/shared/slot-values.ts'
-import { SlotsForm } from '../deploy/shared/slots-form.tsx'
+import { parametersOf, valuesOf, type SlotValues } from '../query/slots/slots.ts'
+import { SlotsForm } from '../query/call/slots-form.tsx'
 import type { QuestionResult } from './question-result.ts'
 import type { LiveDeployment, SlotsSchema } from '../deploy/shared/wire.ts'
 
@@ -106,11 +106,11 @@ type Meant = { query: string; slots: SlotsSchema; read: Record<string, unknown> 
 
 function Right({ place, question, result, requestId, meant, onClose }: RightProps & { meant?: Meant }) {
   const { project } = place
-  const [typed, setTyped] = useState<Typed>(() => showValues(meant?.read))
+  const [typed, setTyped] = useState<SlotValues>(() => valuesOf(meant?.read))
   const [asExample, setAsExample] = useState(true)
   const path = `/v1/projects/${project.id}`
   const expected = meant?.query ?? null
-  const values = meant === undefined ? null : readValues(meant.slots, typed)
+  const values = meant === undefined ? null : parametersOf(meant.slots, typed)
   // The router heeds which query is right; values are checked by the case alone.
   const isHeeded = requestId !== null && expected !== result.query
   const missing = meant === undefined || !asExample ? [] : missingOf(meant.slots, values ?? {})

@@ -1,5 +1,5 @@
-import { lazy, Suspense } from 'react'
-import { Redirect, Route, Switch, useLocation } from 'wouter'
+import { lazy, Suspense, type ReactNode } from 'react'
+import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter'
 import { Rail } from '../../parts/shell/rail.tsx'
 import { Shell } from '../../parts/shell/shell.tsx'
 import { paths } from '../../browser/paths.ts'
@@ -10,24 +10,26 @@ import { ConnectionPage } from './connections/connection-page.tsx'
 import { DataSection } from './data/data-list.tsx'
 import { QueriesSection } from './queries/queries.tsx'
 import { TablePage } from './data/table-page.tsx'
+import { EnvironmentSwitch } from '../deploy/shared/environment-switch.tsx'
+import { usePlace } from '../deploy/shared/place.ts'
 
 const HomePage = lazy(async () => ({ default: (await import('./home/home.tsx')).HomePage }))
 const MapPage = lazy(async () => ({ default: (await import('./map/map-page.tsx')).MapPage }))
-const PlaygroundPage = lazy(async () => ({
-  default: (await import('./playground/playground-page.tsx')).PlaygroundPage,
-}))
 const CatalogPage = lazy(async () => ({ default: (await import('./catalog/catalog-page.tsx')).CatalogPage }))
 const ModelPage = lazy(async () => ({ default: (await import('./models/model-page.tsx')).ModelPage }))
-const QueryPage = lazy(async () => ({ default: (await import('./queries/query-page.tsx')).QueryPage }))
+const QueryPage = lazy(async () => ({ default: (await import('../query/query-page.tsx')).QueryPage }))
+const NewQueryPage = lazy(async () => ({ default: (await import('../query/query-page.tsx')).NewQueryPage }))
 
 /** Pages that have no pages of their own under them. */
-const lonePages: Record<string, typeof MapPage> = { home: HomePage, map: MapPage, playground: PlaygroundPage }
+const lonePages: Record<string, typeof MapPage> = { home: HomePage, map: MapPage }
 
 /** Pages of earlier versions, by the one that has taken their place. */
-const movedPages: Record<string, string> = { connections: 'data', start: 'home', tour: 'home' }
+const movedPages: Record<string, string> = { connections: 'data', start: 'home', tour: 'home', playground: 'new-query' }
 
 /** Everything under `/p/{project}/build`. */
 export function BuildPages({ project }: { project: Project }) {
+  const place = usePlace(project)
+  const asked = new URLSearchParams(useSearch())
   return (
     <Switch>
       <Route path="/p/:projectId/build">
@@ -73,14 +75,21 @@ export function BuildPages({ project }: { project: Project }) {
           <QueriesSection project={project} />
         </Frame>
       </Route>
-      <Route path="/p/:projectId/build/queries/:name">
-        {({ name }) => (
-          <Frame project={project}>
+      <Route path="/p/:projectId/build/queries/:name/:view?">
+        {({ name, view }) => (
+          <Frame project={project} environment={<EnvironmentSwitch place={place} />}>
             <Suspense fallback={null}>
-              <QueryPage key={name} project={project} name={name} />
+              <QueryPage key={`${name} ${place.environment}`} place={place} tab="build" name={name} view={view} />
             </Suspense>
           </Frame>
         )}
+      </Route>
+      <Route path="/p/:projectId/build/new-query">
+        <Frame project={project}>
+          <Suspense fallback={null}>
+            <NewQueryPage project={project} table={asked.get('table') ?? ''} />
+          </Suspense>
+        </Frame>
       </Route>
       <Route path="/p/:projectId/build/:section">
         {({ section }) => {
@@ -102,16 +111,20 @@ export function BuildPages({ project }: { project: Project }) {
   )
 }
 
-function Frame({ project, children }: { project: Project; children: React.ReactNode }) {
+type FrameProps = { project: Project; environment?: ReactNode; children: ReactNode }
+
+/** Entries of the rail by pages that belong to them under another name. */
+const entries: Record<string, string> = { models: 'data', connections: 'data', 'new-query': 'queries' }
+
+function Frame({ project, environment, children }: FrameProps) {
   const [path] = useLocation()
   const [, , , , current = '', inside] = path.split('/')
   return (
-    <Shell project={project} wide>
+    <Shell project={project} wide {...(environment !== undefined && { environment })}>
       <Rail
         label="Build"
         sections={buildSections}
-        // Connections and models are data as tables are.
-        current={current === 'models' || current === 'connections' ? 'data' : current}
+        current={entries[current] ?? current}
         to={(section) => paths.build(project.id, section)}
         isPart={inside === undefined}
       >

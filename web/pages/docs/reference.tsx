@@ -5,7 +5,7 @@ import { useDeferredValue, useState } from 'react'
 import { call } from '../../client/api.ts'
 import { Heading } from '../../parts/text/heading.tsx'
 import { Loaded } from '../../parts/text/loaded.tsx'
-import { PlainTable } from '../../parts/table/plain-table.tsx'
+import { PlainTable } from '../../parts/table/list.tsx'
 import classes from './docs.module.css'
 import { readChapters, type Chapter, type Field, type OpenApi, type Operation } from './openapi.ts'
 

@@ -12,6 +12,7 @@ import { Day } from '../../parts/text/time.tsx'
 import { keys, useAct, useEnvironments } from '../../client/queries.ts'
 import { fieldErrors } from '../../client/refusals.ts'
 import type { Environment, Project } from '../../client/wire.ts'
+import { RowAct } from '../../parts/table/row-act.tsx'
 
 export function EnvironmentsSection({ project }: { project: Project }) {
   const environments = useEnvironments(project.id)
@@ -67,15 +68,9 @@ function EnvironmentRow({
       end={
         removable && (
           <>
-            <Button
-              variant="subtle"
-              color="gray"
-              size="xs"
-              onClick={() => setAsking(true)}
-              aria-label={`Delete ${name}`}
-            >
+            <RowAct label={`Delete ${name}`} onClick={() => setAsking(true)}>
               Delete
-            </Button>
+            </RowAct>
             <Confirm
               opened={asking}
               onClose={() => setAsking(false)}

@@ -14,6 +14,7 @@ import { paths } from '../../browser/paths.ts'
 import { keys, useAct, useForgetProject, useInvitations, useMembers, useUser } from '../../client/queries.ts'
 import type { Invitation, Member, Project, Role } from '../../client/wire.ts'
 import { InviteDialog } from './invite-dialog.tsx'
+import { RowAct } from '../../parts/table/row-act.tsx'
 
 export function MembersSection({ project }: { project: Project }) {
   const members = useMembers(project.id)
@@ -145,15 +146,9 @@ function RemoveMember({ project, member, self }: { project: Project; member: Mem
   )
   return (
     <>
-      <Button
-        variant="subtle"
-        color="gray"
-        size="xs"
-        onClick={() => setAsking(true)}
-        aria-label={self ? `Leave ${project.name}` : `Remove ${member.name}`}
-      >
+      <RowAct label={self ? `Leave ${project.name}` : `Remove ${member.name}`} onClick={() => setAsking(true)}>
         {self ? 'Leave' : 'Remove'}
-      </Button>
+      </RowAct>
       <Confirm
         opened={asking}
         onClose={() => setAsking(false)}
@@ -200,15 +195,9 @@ function InvitationRow({ project, invitation }: { project: Project; invitation: 
       end={
         <>
           <RoleBadge role={invitation.role} />
-          <Button
-            variant="subtle"
-            color="gray"
-            size="xs"
-            onClick={() => setAsking(true)}
-            aria-label={`Withdraw the invitation for ${whom}`}
-          >
+          <RowAct label={`Withdraw the invitation for ${whom}`} onClick={() => setAsking(true)}>
             Withdraw
-          </Button>
+          </RowAct>
           <Confirm
             opened={asking}
             onClose={() => setAsking(false)}

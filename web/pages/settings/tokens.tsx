@@ -13,6 +13,7 @@ import { Ago, Day } from '../../parts/text/time.tsx'
 import { keys, useAct, useMembers, useTokens, useUser } from '../../client/queries.ts'
 import type { ManagementToken, Project } from '../../client/wire.ts'
 import { NewTokenDialog } from './new-token-dialog.tsx'
+import { RowAct } from '../../parts/table/row-act.tsx'
 
 export function TokensSection({ project }: { project: Project }) {
   const user = useUser()
@@ -120,15 +121,9 @@ function RevokeToken({ token }: { token: ManagementToken }) {
   })
   return (
     <>
-      <Button
-        variant="subtle"
-        color="gray"
-        size="xs"
-        onClick={() => setAsking(true)}
-        aria-label={`Revoke ${token.name}`}
-      >
+      <RowAct label={`Revoke ${token.name}`} onClick={() => setAsking(true)}>
         Revoke
-      </Button>
+      </RowAct>
       <Confirm
         opened={asking}
         onClose={() => setAsking(false)}

@@ -27,6 +27,7 @@ import { Ago } from '../../parts/text/time.tsx'
 import { keys, useAct, useEnvironments, useVariables } from '../../client/queries.ts'
 import { fieldErrors } from '../../client/refusals.ts'
 import type { NewVariable, Project, Variable } from '../../client/wire.ts'
+import { RowAct } from '../../parts/table/row-act.tsx'
 
 /** Values that requests of this project name instead of holding them. */
 export function VariablesSection({ project }: { project: Project }) {
@@ -91,15 +92,9 @@ function VariableRow({ project, variable }: { project: Project; variable: Variab
             <Button variant="default" size="xs" aria-label={`Change ${name}`} onClick={() => setChanging(true)}>
               Change
             </Button>
-            <Button
-              variant="subtle"
-              color="gray"
-              size="xs"
-              aria-label={`Delete ${name}`}
-              onClick={() => setAsking(true)}
-            >
+            <RowAct label={`Delete ${name}`} onClick={() => setAsking(true)}>
               Delete
-            </Button>
+            </RowAct>
             <Modal opened={changing} onClose={() => setChanging(false)} title={`Change ${name}`}>
               <ChangeForm project={project} variable={variable} onClose={() => setChanging(false)} />
             </Modal>

@@ -1,7 +1,17 @@
-import { Kbd, Text, UnstyledButton, useMantineColorScheme } from '@mantine/core'
+import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import { Spotlight, spotlight, type SpotlightActionData, type SpotlightActionGroupData } from '@mantine/spotlight'
-import { BookOpen, FolderOpen, LogOut, MessageCircleQuestion, Plus, Search, SunMoon, UserRound } from 'lucide-react'
-import { useState } from 'react'
+import {
+  BookOpen,
+  FolderOpen,
+  LogOut,
+  MessageCircleQuestion,
+  Plus,
+  Search,
+  SunMoon,
+  UserRound,
+  Zap,
+} from 'lucide-react'
+import { useEffect, useState } from 'react'
 import { useLocation } from 'wouter'
 import { contents } from '../../text/contents.ts'
 import { askPath, deployPath, paths } from '../../browser/paths.ts'
@@ -10,17 +20,22 @@ import { buildSections, deploySections, settingsSections, type Section } from '.
 import { useLeave } from '../../client/sign-out.ts'
 import { servedRows, useApiKeys, useDatasources, useObjects, useQueriesOf } from '../../client/things.ts'
 import type { Project } from '../../client/wire.ts'
-import classes from './jump.module.css'
+import '@mantine/spotlight/styles.layer.css'
 
-const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent)
+type Props = {
+  project: Project | undefined
+  /** Counts how often it was asked for. */
+  asked: number
+  onCreate: () => void
+}
 
-type Props = { project: Project | undefined; onCreate: () => void }
-
-/** Anywhere in a few letters. What the project holds is asked for when someone first looks here. */
-export function Jump({ project, onCreate }: Props) {
-  const [used, setUsed] = useState(false)
+/** Anywhere in a few letters, and things to begin. */
+export function Jump({ project, asked, onCreate }: Props) {
   const [typed, setTyped] = useState('')
-  const things = useThings(project, used)
+  useEffect(() => {
+    if (asked > 0) spotlight.toggle()
+  }, [asked])
+  const things = useThings(project)
   const call = useCallById(project?.id, typed.trim())
   const guides = useGuides()
   return (
@@ -30,45 +45,32 @@ export function Jump({ project, onCreate }: Props) {
       actions={[...useJumps({ project, onCreate }), ...things, ...call, ...guides].filter(
         ({ actions }) => actions.length > 0,
       )}
-      shortcut={['mod + K']}
+      // It is asked for by the button beside it, which is there from the beginning.
+      shortcut={null}
       nothingFound="Nothing is called like that."
       highlightQuery
       scrollable
       maxHeight={420}
       limit={30}
-      onSpotlightOpen={() => setUsed(true)}
       overlayProps={{ blur: 0 }}
       attributes={{ content: { 'aria-label': 'Jump' } }}
       searchProps={{
         leftSection: <Search size={18} aria-hidden />,
-        placeholder: 'Jump to a page, a query, a table, a column, a tag, a key, a call or a guide',
+        placeholder: 'Jump to a page, a query, a table, an act or a guide',
         'aria-label': 'Jump to',
       }}
     />
   )
 }
 
-export function JumpButton() {
-  return (
-    <UnstyledButton className={classes.button ?? ''} onClick={spotlight.open}>
-      <Search size={15} aria-hidden />
-      <Text component="span" c="dimmed" className={classes.words ?? ''}>
-        Jump to…
-      </Text>
-      <Kbd size="xs" className={classes.key ?? ''} aria-hidden>
-        {isApple ? '⌘ K' : 'Ctrl K'}
-      </Kbd>
-    </UnstyledButton>
-  )
-}
-
 type Jumps = SpotlightActionGroupData[]
 
-function useJumps({ project, onCreate }: Props): Jumps {
+function useJumps({ project, onCreate }: Omit<Props, 'asked'>): Jumps {
   const [, navigate] = useLocation()
   const projects = useProjects()
   const leave = useLeave()
-  const { toggleColorScheme } = useMantineColorScheme()
+  const { setColorScheme } = useMantineColorScheme()
+  const isDark = useComputedColorScheme() === 'dark'
   const others = (projects.data ?? []).map(({ id, name }): SpotlightActionData => ({
     id,
     label: name,
@@ -92,9 +94,9 @@ function useJumps({ project, onCreate }: Props): Jumps {
     },
     {
       id: 'scheme',
-      label: 'Switch between light and dark',
+      label: isDark ? 'Light colours' : 'Dark colours',
       leftSection: <SunMoon size={18} aria-hidden />,
-      onClick: toggleColorScheme,
+      onClick: () => setColorScheme(isDark ? 'light' : 'dark'),
     },
     {
       id: 'sign-out',
@@ -104,6 +106,10 @@ function useJumps({ project, onCreate }: Props): Jumps {
     },
   ]
   return [
+    {
+      group: 'Actions',
+      actions: project === undefined || project.role === 'viewer' ? [] : actionsOf(project, navigate),
+    },
     { group: 'This project', actions: project === undefined ? [] : pagesOf(project, navigate) },
     { group: 'Projects', actions: others },
     { group: 'Everywhere', actions: acts },
@@ -115,6 +121,24 @@ function ofTab<Name extends string>(tab: string, sections: Array<Section<Name>>,
     // The first of several pages goes by the name of their entry.
     parts.map((part) => ({ label: part.section === section ? label : part.label, icon, tab, to: to(part.section) })),
   )
+}
+
+/** Acts that begin on a page of their own. */
+function actionsOf({ id }: Project, navigate: (to: string) => void): SpotlightActionData[] {
+  const acts = [
+    { label: 'New connection', to: paths.catalog(id) },
+    { label: 'New query', to: paths.newQuery(id) },
+    { label: 'New model', to: paths.newModel(id) },
+    { label: 'Upload a file', to: paths.newFileTable(id) },
+    { label: 'Release changes…', to: `${deployPath(id, 'releases')}?release` },
+    { label: 'New API key', to: `${deployPath(id, 'keys')}?new` },
+  ]
+  return acts.map(({ label, to }) => ({
+    id: `act ${label}`,
+    label,
+    leftSection: <Zap size={18} aria-hidden />,
+    onClick: () => navigate(to),
+  }))
 }
 
 function pagesOf(project: Project, navigate: (to: string) => void): SpotlightActionData[] {
@@ -134,9 +158,9 @@ function pagesOf(project: Project, navigate: (to: string) => void): SpotlightAct
 }
 
 /** The things of the project, by name. */
-function useThings(project: Project | undefined, used: boolean): Jumps {
+function useThings(project: Project | undefined): Jumps {
   const [, navigate] = useLocation()
-  const enabled = used && project !== undefined
+  const enabled = project !== undefined
   const id = project?.id ?? ''
   const objects = useObjects(id, enabled).data ?? []
   const keys = useApiKeys(enabled && project.role === 'owner').data ?? []
@@ -158,6 +182,12 @@ function useThings(project: Project | undefined, used: boolean): Jumps {
       ),
     },
     { group: 'Queries', actions: queries.map(({ name }) => jump('Query', name, paths.query(id, name))) },
+    {
+      group: 'Deploy',
+      actions: queries
+        .filter(({ changed, deployments }) => project?.role !== 'viewer' && (changed || deployments.length === 0))
+        .map(({ name }) => jump('Draft with changes', `Deploy ${name}…`, `${paths.query(id, name)}?deploy`)),
+    },
     {
       group: 'Tables',
       actions: sources

@@ -7,7 +7,7 @@ import type { Project } from '../../client/wire.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { AlertBell } from './alert-bell.tsx'
 import { JobBar } from './job-bar.tsx'
-import { Jump, JumpButton } from './jump.tsx'
+import { JumpButton } from './jump-button.tsx'
 import { Logo } from './logo.tsx'
 import { NewProjectDialog } from './new-project-dialog.tsx'
 import { PasswordPrompt } from './password-prompt.tsx'
@@ -54,7 +54,7 @@ export function Shell({
         </div>
         {project !== undefined && <Tabs projectId={project.id} />}
         <div className={classes.end}>
-          <JumpButton />
+          <JumpButton project={project} onCreate={create} />
           {project !== undefined && <AlertBell project={project} />}
           {environment !== undefined && <div className={classes.environment}>{environment}</div>}
           <AccountMenu />
@@ -66,7 +66,6 @@ export function Shell({
         {children}
       </main>
       <SignOutDialog />
-      <Jump project={project} onCreate={create} />
       <NewProjectDialog opened={creating} onClose={() => setCreating(false)} />
     </>
   )

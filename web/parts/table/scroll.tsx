@@ -4,7 +4,7 @@ import classes from './scroll.module.css'
 
 type Props = {
   label: string
-  look: 'code' | 'tall'
+  look: 'code' | 'tall' | 'list'
   children: ReactNode
 }
 

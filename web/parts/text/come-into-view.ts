@@ -1,7 +1,7 @@
 import { useEffect, useRef, type RefObject } from 'react'
 
 /** So much of it must show for someone to notice that it came. */
-const noticedPx = 64
+const noticedPx = 200
 
 /** On a narrow page the answer stands below what it was asked with: the page goes there once it has come. */
 export function useComeIntoView<Shown extends HTMLElement>(came: unknown): RefObject<Shown | null> {

@@ -1,7 +1,8 @@
-import { Group, Stack, Text, Title } from '@mantine/core'
+import { Group, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
+import classes from './heading.module.css'
 
-/** The page's name in the window and on the page, one sentence about it, and its main act on the right. */
+/** In one row: the page's name, also in the window, one sentence about it, and its main acts on the right. */
 export function Heading({
   title,
   within,
@@ -17,11 +18,15 @@ export function Heading({
   return (
     <>
       <title>{[title, within, 'Sluice'].filter(Boolean).join(' · ')}</title>
-      <Group justify="space-between" align="flex-start" gap="md" mb="lg">
-        <Stack gap={4} maw="46rem">
+      <Group justify="space-between" gap="xs" mb="md" mih={36}>
+        <div className={classes.words}>
           <Title order={1}>{title}</Title>
-          {children !== undefined && <Text c="dimmed">{children}</Text>}
-        </Stack>
+          {children !== undefined && (
+            <Text c="dimmed" component="div" className={classes.about ?? ''}>
+              {children}
+            </Text>
+          )}
+        </div>
         {action}
       </Group>
     </>

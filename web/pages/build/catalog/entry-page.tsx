@@ -11,7 +11,7 @@ import { paths } from '../../../browser/paths.ts'
 import { RefusalNotice } from '../../../parts/text/refusal.tsx'
 import { Heading } from '../../../parts/text/heading.tsx'
 import { SourceStatus } from '../shared/source-status.tsx'
-import shared from '../shared/build.module.css'
+import { PlainTable } from '../../../parts/table/list.tsx'
 import classes from './catalog.module.css'
 
 export type NamedEntry = { name: string; entry: CatalogEntry }
@@ -118,25 +118,17 @@ function Added({ project, made }: { project: Project; made: Made }) {
         <Title order={2} mb="sm">
           Tables
         </Title>
-        <div className={shared.panel}>
-          <table aria-label="Tables" className={shared.table}>
-            <tbody>
-              {tables.map((source) => (
-                <tr key={source.id}>
-                  <td>
-                    <Link href={paths.connection(project.id, source.id)} className={shared.name}>
-                      {source.table_name}
-                    </Link>
-                  </td>
-                  <td>{source.name}</td>
-                  <td>
-                    <SourceStatus source={source} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <PlainTable
+          label="Tables"
+          head={['Table', 'Connection', 'Status']}
+          rows={tables.map((source) => [
+            <Link key="table" href={paths.connection(project.id, source.id)}>
+              {source.table_name}
+            </Link>,
+            source.name,
+            <SourceStatus key="status" source={source} />,
+          ])}
+        />
       </section>
       <section aria-label="Queries">
         <Title order={2} mb="sm">

@@ -1,6 +1,8 @@
 import { Button, Group, Text } from '@mantine/core'
 import { Boxes, Database, Plus } from 'lucide-react'
+import { useState } from 'react'
 import { Link } from 'wouter'
+import { List, NameCell, type Column, type Order } from '../../../parts/table/list.tsx'
 import { Empty } from '../../../parts/text/empty.tsx'
 import { Heading } from '../../../parts/text/heading.tsx'
 import { Loaded } from '../../../parts/text/loaded.tsx'
@@ -11,7 +13,6 @@ import type { DataObject, Datasource, Project } from '../../../client/wire.ts'
 import { sayNumber, saySchedule } from '../../../text/words.ts'
 import shared from '../shared/build.module.css'
 import { ConnectButtons } from '../shared/connect-buttons.tsx'
-import { ListTable } from '../shared/list-table.tsx'
 import { SourceStatus } from '../shared/source-status.tsx'
 import { NoneFound, TagList, useSorting } from '../shared/tags.tsx'
 
@@ -65,69 +66,82 @@ export function DataSection({ project }: { project: Project }) {
 type ListProps = { project: Project; sources: Datasource[]; served: Map<string, DataObject> }
 
 function DataList({ project, sources, served }: ListProps) {
-  const sorted = sources.toSorted((one, other) => one.table_name.localeCompare(other.table_name))
-  const { shown, field } = useSorting(sorted, ({ name, table_name: table }) => `${table} ${name}`)
+  const [order, onOrder] = useState<Order>({ name: 'Table', down: false })
+  const { shown, field } = useSorting(sources, ({ name, table_name: table }) => `${table} ${name}`)
   return (
     <>
       {field}
       {shown.length === 0 ? (
         <NoneFound what="table" />
       ) : (
-        <ListTable
+        <List
           label="Data"
           items={shown}
           what="tables"
-          head={['Table', 'From', 'Status', { figures: 'Rows' }, 'As of', 'Fetch again']}
-        >
-          {(source) => <Line key={source.id} project={project} source={source} rows={served.get(source.id)} />}
-        </ListTable>
+          keyOf={({ id }) => id}
+          order={order}
+          onOrder={onOrder}
+          opens
+          columns={columnsOf(project, served)}
+        />
       )}
     </>
   )
 }
 
-type LineProps = { project: Project; source: Datasource; rows: DataObject | undefined }
-
-function Line({ project, source, rows }: LineProps) {
-  const { name, kind, table_name: table, tags, last_error: error } = source
-  const from = kind === 'model' ? paths.model(project.id, table) : paths.connection(project.id, source.id)
-  return (
-    <tr>
-      <td>
-        {rows === undefined ? (
-          <Text component="span" fw={600} c="dimmed">
-            {table}
-          </Text>
-        ) : (
-          <Link href={paths.table(project.id, table)} className={shared.name}>
-            {table}
-          </Link>
-        )}{' '}
-        <TagList tags={tags} />
-        {error !== null && (
-          <Text size="xs" c="var(--sluice-danger)">
-            {error.message}
-          </Text>
-        )}
-      </td>
-      <td>
-        {/* A model is called as its table. */}
-        <Link href={from}>{kind === 'model' ? 'Model' : name}</Link>
-      </td>
-      <td>
-        <SourceStatus source={source} />
-      </td>
-      <td data-end data-unit="rows">
-        {rows?.row_count !== undefined && rows.row_count !== null && sayNumber(rows.row_count)}
-      </td>
-      <td>{rows !== undefined && <Ago at={rows.created_at} />}</td>
-      <td>
+function columnsOf(project: Project, served: Map<string, DataObject>): Array<Column<Datasource>> {
+  return [
+    {
+      label: 'Table',
+      whole: true,
+      by: ({ table_name: table }) => table,
+      cell: ({ id, table_name: table, tags, last_error: error }) => (
+        <NameCell
+          href={served.has(id) ? paths.table(project.id, table) : null}
+          name={table}
+          isCode
+          marks={<TagList tags={tags} />}
+          about={error === null ? '' : <span className={shared.trouble}>{error.message}</span>}
+        />
+      ),
+    },
+    {
+      label: 'From',
+      by: ({ name }) => name,
+      // A model is called as its table.
+      cell: ({ id, kind, name, table_name: table }) => (
+        <Link href={kind === 'model' ? paths.model(project.id, table) : paths.connection(project.id, id)}>
+          {kind === 'model' ? 'Model' : name}
+        </Link>
+      ),
+    },
+    { label: 'Status', cell: (source) => <SourceStatus source={source} /> },
+    {
+      label: 'Rows',
+      figure: true,
+      by: ({ id }) => served.get(id)?.row_count ?? null,
+      cell: ({ id }) => {
+        const count = served.get(id)?.row_count ?? null
+        return count === null ? null : sayNumber(count)
+      },
+    },
+    {
+      label: 'As of',
+      by: ({ id }) => served.get(id)?.created_at ?? null,
+      cell: ({ id }) => {
+        const at = served.get(id)?.created_at
+        return at === undefined ? null : <Ago at={at} />
+      },
+    },
+    {
+      label: 'Fetch again',
+      cell: (source) => (
         <Text component="span" c="dimmed" className={shared.schedule ?? ''}>
           {sayAgain(source)}
         </Text>
-      </td>
-    </tr>
-  )
+      ),
+    },
+  ]
 }
 
 /** A model is built when a table that it reads changes, unless it has a schedule besides. */

@@ -123,7 +123,7 @@ function Described({ project, source, object, view }: DescribedProps) {
                 {source.kind === 'model' ? 'Rebuild' : 'Fetch data'}
               </Button>
             )}
-            <Button component={Link} href={`${paths.queries(project.id)}?new=${object.table_name}`}>
+            <Button component={Link} href={paths.newQuery(project.id, object.table_name)}>
               Query it
             </Button>
           </Group>

@@ -6,8 +6,8 @@ import { useFiringAlerts } from '../../../parts/shell/alert-bell.tsx'
 import { Rows } from '../../../parts/table/rows.tsx'
 import { Card } from '../../../parts/text/card.tsx'
 import { sayCount } from '../../../text/words.ts'
-import { useUnanswered } from '../../deploy/questions/unanswered.tsx'
-import { useReleases } from '../../deploy/releases/release-acts.ts'
+import { useUnanswered } from '../../questions/unanswered.tsx'
+import { useReleases } from '../../releases/release-acts.ts'
 import classes from './home.module.css'
 
 type Matter = { key: string; says: string; why: string | null; to: string; isBad: boolean }

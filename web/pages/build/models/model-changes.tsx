@@ -1,5 +1,5 @@
 import { List, Text } from '@mantine/core'
-import { PlainTable } from '../../../parts/table/plain-table.tsx'
+import { PlainTable } from '../../../parts/table/list.tsx'
 import { Verdict } from '../../../parts/text/verdict.tsx'
 import { sayCount, sayNumber, sayValue } from '../../../text/words.ts'
 import type { ModelComparison } from '../shared/wire.ts'

@@ -12,12 +12,12 @@ import { DeleteButton } from '../../../parts/form/delete-button.tsx'
 import { DataGrid } from '../../../parts/grid/data-grid.tsx'
 import { Heading } from '../../../parts/text/heading.tsx'
 import { RefusalNotice } from '../../../parts/text/refusal.tsx'
-import { inspect } from '../queries/draft/inspect.ts'
-import queryClasses from '../queries/query.module.css'
-import { noSlots } from '../queries/slots/slots.ts'
-import { SqlEditor } from '../queries/sql/sql-editor.tsx'
-import { mistakeOf } from '../queries/sql/sql-mistake.ts'
-import { TablesList } from '../queries/tables-list.tsx'
+import { inspect } from '../../query/draft/inspect.ts'
+import queryClasses from '../../query/edit/query.module.css'
+import { noSlots } from '../../query/slots/slots.ts'
+import { SqlEditor } from '../../query/sql/sql-editor.tsx'
+import { mistakeOf } from '../../query/sql/sql-mistake.ts'
+import { TablesList } from '../../query/edit/tables-list.tsx'
 import shared from '../shared/build.module.css'
 import type { Model, Preview } from '../shared/wire.ts'
 import { ModelChanges } from './model-changes.tsx'
@@ -154,7 +154,7 @@ export function ModelScreen({ project, model, tables }: Props) {
               onChange={(event) => edit({ schedule: event.currentTarget.value })}
             />
           </Stack>
-          <TablesList tables={tables} />
+          <TablesList projectId={project.id} onInsert={null} />
         </div>
         <div className={queryClasses.outcome}>
           {isEditor && (

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { call, callAll } from '../../../client/api.ts'
-import type { DataObject, Datasource, DataVersion, DescribedObject, Job, Lineage, Query, TableSchema } from './wire.ts'
+import type { DataObject, Datasource, DataVersion, DescribedObject, Job, Lineage, TableSchema } from './wire.ts'
 
 /** Requests of the Build tab, by the keys under which they are cached. */
 export const buildKeys = {
@@ -13,7 +13,6 @@ export const buildKeys = {
   schema: (projectId: string, sourceId: string) => ['projects', projectId, 'datasources', sourceId, 'schema'],
   authorization: (projectId: string, id: string) => ['projects', projectId, 'datasources', id, 'authorization'],
   jobsOf: (projectId: string, sourceId: string) => ['projects', projectId, 'jobs', 'of', sourceId],
-  query: (projectId: string, name: string) => ['projects', projectId, 'queries', name],
 }
 
 export function useDatasource(projectId: string, id: string, enabled: boolean) {
@@ -71,14 +70,5 @@ export function useJobsOf(projectId: string, sourceId: string) {
   return useQuery({
     queryKey: buildKeys.jobsOf(projectId, sourceId),
     queryFn: ({ signal }) => callAll<Job>(`/v1/projects/${projectId}/jobs?source_id=${sourceId}`, signal),
-  })
-}
-
-export function useQueryNamed(projectId: string, name: string) {
-  return useQuery({
-    queryKey: buildKeys.query(projectId, name),
-    queryFn: ({ signal }) => call<Query>('GET', `/v1/projects/${projectId}/queries/${name}`, { signal }),
-    // A draft must not change while it is edited.
-    staleTime: Infinity,
   })
 }

@@ -1,31 +1,31 @@
-import { Button, Group, Stack, Text, Title } from '@mantine/core'
+import { Button, Stack, Text, Title } from '@mantine/core'
 import { Radio } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { Empty } from '../../../parts/text/empty.tsx'
 import { Heading } from '../../../parts/text/heading.tsx'
 import { Loaded } from '../../../parts/text/loaded.tsx'
-import { Growing } from '../../../parts/table/more.tsx'
-import { Row, Rows } from '../../../parts/table/rows.tsx'
+import { List, NameCell, type Column } from '../../../parts/table/list.tsx'
 import { Ago } from '../../../parts/text/time.tsx'
 import { paths } from '../../../browser/paths.ts'
-import { DeploySheet } from './deploy-sheet.tsx'
+import { Share } from '../reference/share.tsx'
+import { DeploySheet } from '../../query/deploying/deploy-sheet.tsx'
 import { LiveTable } from './live-table.tsx'
-import classes from '../shared/deploy.module.css'
 import type { Place } from '../shared/place.ts'
-import { useDeployments, useQueryList } from '../shared/queries.ts'
+import { useDeployments } from '../shared/queries.ts'
 import { Who } from '../shared/who.tsx'
 import type { Query } from '../shared/wire.ts'
+import { useQueriesOf } from '../../../client/things.ts'
 
 /** The endpoints of the environment, and queries that could be deployed. */
 export function EndpointsPage({ place }: { place: Place }) {
   const { project, environment, editor } = place
   const deployments = useDeployments(project.id)
-  const queries = useQueryList(project.id)
+  const queries = useQueriesOf(project.id)
   const [deploying, setDeploying] = useState<string | null>(null)
   return (
     <>
-      <Heading title="Endpoints" within={project.name}>
+      <Heading title="Endpoints" within={project.name} action={<Share place={place} />}>
         What answers in {environment}.{' '}
         {editor
           ? 'Callers get the version that is deployed here, whatever happens to the draft.'
@@ -53,15 +53,7 @@ export function EndpointsPage({ place }: { place: Place }) {
                       <Title order={2} mb="sm">
                         Not deployed in {environment}
                       </Title>
-                      <Growing items={rest} what="queries">
-                        {(shown) => (
-                          <Rows label={`Not deployed in ${environment}`}>
-                            {shown.map((query) => (
-                              <DraftRow key={query.name} place={place} query={query} onDeploy={setDeploying} />
-                            ))}
-                          </Rows>
-                        )}
-                      </Growing>
+                      <Drafts place={place} queries={rest} onDeploy={setDeploying} />
                     </section>
                   )}
                 </Stack>
@@ -82,28 +74,18 @@ export function EndpointsPage({ place }: { place: Place }) {
   )
 }
 
-function DraftRow({ place, query, onDeploy }: { place: Place; query: Query; onDeploy: (name: string) => void }) {
-  const elsewhere = query.deployments.map(({ environment, version }) => `v${version} in ${environment}`)
+type DraftsProps = { place: Place; queries: Query[]; onDeploy: (name: string) => void }
+
+function Drafts({ place, queries, onDeploy }: DraftsProps) {
   return (
-    <Row
-      end={
-        place.editor && (
-          <Button variant="default" size="xs" onClick={() => onDeploy(query.name)} aria-label={`Deploy ${query.name}`}>
-            Deploy
-          </Button>
-        )
-      }
-    >
-      <Group gap="xs">
-        <Link href={place.to(`endpoints/${query.name}`)} className={classes['name'] ?? ''}>
-          {query.name}
-        </Link>
-      </Group>
-      <Text size="xs" c="dimmed">
-        {elsewhere.length > 0 ? `${elsewhere.join(', ')} · ` : 'Draft · '}
-        edited by <Who place={place} label={query.updated_by} /> <Ago at={query.updated_at} />
-      </Text>
-    </Row>
+    <List
+      label={`Not deployed in ${place.environment}`}
+      items={queries}
+      what="queries"
+      keyOf={({ name }) => name}
+      opens
+      columns={draftColumns({ place, onDeploy })}
+    />
   )
 }
 
@@ -122,4 +104,38 @@ function NoQueries({ place: { project, editor } }: { place: Place }) {
       A query becomes an endpoint when it is deployed. This project has no queries yet: write one in Build.
     </Empty>
   )
+}
+
+function draftColumns({ place, onDeploy }: Omit<DraftsProps, 'queries'>): Array<Column<Query>> {
+  return [
+    {
+      label: 'Query',
+      whole: true,
+      cell: ({ name, description }) => (
+        <NameCell href={place.to(`endpoints/${name}/edit`)} name={name} isCode about={description} />
+      ),
+    },
+    {
+      label: 'Elsewhere',
+      cell: ({ deployments }) => deployments.map((each) => `v${each.version} in ${each.environment}`).join(', '),
+    },
+    {
+      label: 'Edited',
+      cell: (query) => (
+        <Text component="span" c="dimmed">
+          <Ago at={query.updated_at} /> by <Who place={place} label={query.updated_by} />
+        </Text>
+      ),
+    },
+    {
+      label: '',
+      name: 'deploy',
+      cell: ({ name }) =>
+        place.editor && (
+          <Button variant="default" size="compact-sm" onClick={() => onDeploy(name)} aria-label={`Deploy ${name}`}>
+            Deploy
+          </Button>
+        ),
+    },
+  ]
 }

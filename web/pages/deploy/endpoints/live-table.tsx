@@ -1,13 +1,13 @@
-import { Anchor, Badge, Button, Group, Paper, Text, Tooltip } from '@mantine/core'
+import { Anchor, Badge, Button, Group, Text, Tooltip } from '@mantine/core'
 import { Link } from 'wouter'
-import { SortableTable, type SortColumn } from '../../../parts/table/sortable-table.tsx'
+import { List, NameCell, type Column } from '../../../parts/table/list.tsx'
 import { Sparkline } from '../../../parts/chart/sparkline.tsx'
 import { Ago } from '../../../parts/text/time.tsx'
 import { useAddress } from '../../../parts/text/address.ts'
-import classes from '../shared/deploy.module.css'
 import type { Place } from '../shared/place.ts'
 import { useQueryFigures } from '../shared/usage-queries.ts'
 import type { QueryFigures } from '../shared/usage-wire.ts'
+import { isNewer } from '../../query/header.tsx'
 import { Who } from '../shared/who.tsx'
 import type { LiveDeployment, Query } from '../shared/wire.ts'
 import { sayCount } from '../../../text/words.ts'
@@ -32,21 +32,20 @@ export function LiveTable({ place, live, queries, onDeploy }: Props) {
   const wanted = asked.get('sort') ?? 'name'
   const name = columns.some((column) => column.name === wanted) ? wanted : 'name'
   return (
-    <Paper radius="lg" p="md" bg="var(--sluice-surface)" bd="1px solid var(--sluice-line)">
-      <SortableTable
-        label={`Deployed in ${place.environment}`}
-        columns={columns}
-        items={endpoints}
-        what="endpoints"
-        keyOf={({ live: { name: key } }) => key}
-        order={{ name, down: asked.get('order') === 'down' }}
-        onOrder={(order) => choose({ sort: order.name, order: order.down ? 'down' : '' })}
-      />
-    </Paper>
+    <List
+      label={`Deployed in ${place.environment}`}
+      columns={columns}
+      items={endpoints}
+      what="endpoints"
+      keyOf={({ live: { name: key } }) => key}
+      order={{ name, down: asked.get('order') === 'down' }}
+      onOrder={(order) => choose({ sort: order.name, order: order.down ? 'down' : '' })}
+      opens
+    />
   )
 }
 
-function columnsOf(place: Place, onDeploy: (name: string) => void): Array<SortColumn<Endpoint>> {
+function columnsOf(place: Place, onDeploy: (name: string) => void): Array<Column<Endpoint>> {
   return [
     {
       name: 'name',
@@ -54,17 +53,31 @@ function columnsOf(place: Place, onDeploy: (name: string) => void): Array<SortCo
       whole: true,
       by: ({ live }) => live.name,
       cell: ({ live }) => (
-        <>
-          <Link href={place.to(`endpoints/${live.name}`)} className={classes['name'] ?? ''}>
-            {live.name}
-          </Link>
-          {live.description !== '' && <Text lineClamp={1}>{live.description}</Text>}
-          <Text size="xs" c="dimmed">
-            deployed by <Who place={place} label={live.deployed_by} /> <Ago at={live.deployed_at} />
-          </Text>
-        </>
+        <NameCell href={place.to(`endpoints/${live.name}`)} name={live.name} isCode about={live.description} />
       ),
     },
+    ...figureColumns(place),
+    {
+      name: 'version',
+      label: 'Version',
+      by: ({ live }) => live.version,
+      cell: ({ live, query }) => <VersionCell place={place} live={live} query={query} onDeploy={onDeploy} />,
+    },
+    {
+      name: 'deployed',
+      label: 'Deployed',
+      by: ({ live }) => live.deployed_at,
+      cell: ({ live }) => (
+        <Text component="span" c="dimmed">
+          <Ago at={live.deployed_at} /> by <Who place={place} label={live.deployed_by} />
+        </Text>
+      ),
+    },
+  ]
+}
+
+function figureColumns(place: Place): Array<Column<Endpoint>> {
+  return [
     {
       name: 'calls',
       label: 'Calls in a week',
@@ -116,12 +129,6 @@ function columnsOf(place: Place, onDeploy: (name: string) => void): Array<SortCo
           <span className="numbers">{sayMs(figures.p95_ms)}</span>
         ),
     },
-    {
-      name: 'version',
-      label: 'Version',
-      by: ({ live }) => live.version,
-      cell: ({ live, query }) => <VersionCell place={place} live={live} query={query} onDeploy={onDeploy} />,
-    },
   ]
 }
 
@@ -154,7 +161,7 @@ function Trend({ figures }: { figures: Figures }) {
 type VersionProps = { place: Place; live: LiveDeployment; query: Query | undefined; onDeploy: (name: string) => void }
 
 function VersionCell({ place, live, query, onDeploy }: VersionProps) {
-  const newer = isNewer(query, live)
+  const newer = query !== undefined && isNewer(query, live.version)
   return (
     <Group gap="xs">
       <Badge variant="default" tt="none" radius="sm" fw={500} className="numbers">
@@ -179,13 +186,7 @@ function withQuery(path: string, name: string): string {
   return `${path}${path.includes('?') ? '&' : '?'}query=${name}&hours=168`
 }
 
-/** Whether what would be deployed now is not what is live; the page of the endpoint compares the two word by word. */
-function isNewer(query: Query | undefined, live: LiveDeployment): boolean {
-  if (query === undefined) return false
-  return query.changed || query.deployments.some(({ version }) => version > live.version)
-}
-
-export function ChangedMark() {
+function ChangedMark() {
   return (
     <Tooltip label="The draft is not what callers get here.">
       <Badge variant="light" color="yellow" tt="none" radius="sm" c="var(--mantine-color-text)" tabIndex={0}>

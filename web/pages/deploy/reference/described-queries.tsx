@@ -1,7 +1,7 @@
 import { List, Stack, Text, TextInput } from '@mantine/core'
 import { Search } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
-import { PlainTable } from '../../../parts/table/plain-table.tsx'
+import { PlainTable } from '../../../parts/table/list.tsx'
 import docs from '../../docs/docs.module.css'
 import type { Field } from '../../docs/openapi.ts'
 import type { DescribedQuery } from './project-document.ts'

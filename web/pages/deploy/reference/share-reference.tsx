@@ -8,12 +8,13 @@ import { SecretDialog } from '../../../parts/form/secret-dialog.tsx'
 import { Day } from '../../../parts/text/time.tsx'
 import { useAct } from '../../../client/queries.ts'
 import type { CreatedSharedReference, SharedReference } from '../../../client/wire.ts'
-import type { Place } from '../shared/place.ts'
+
+type Props = { projectId: string; environment: string; isOwner: boolean }
 
 /** A link to the reference for people without an account or a key; owners make and end it. */
-export function ShareReference({ place: { project, environment } }: { place: Place }) {
-  const path = `/v1/projects/${project.id}/shared-references`
-  const queryKey = ['projects', project.id, 'shared-references']
+export function ShareReference({ projectId, environment, isOwner }: Props) {
+  const path = `/v1/projects/${projectId}/shared-references`
+  const queryKey = ['projects', projectId, 'shared-references']
   const shared = useQuery({
     queryKey,
     queryFn: async ({ signal }) => (await call<{ data: SharedReference[] }>('GET', path, { signal })).data,
@@ -26,15 +27,14 @@ export function ShareReference({ place: { project, environment } }: { place: Pla
   const [asking, setAsking] = useState(false)
   const found = shared.data?.find((each) => each.environment === environment)
   if (shared.data === undefined) return null
-  const isOwner = project.role === 'owner'
   return (
     <Group gap="sm">
       <Text>
         {found === undefined ? (
-          'Without a key nobody reads it.'
+          'Private: readers need an API key.'
         ) : (
           <>
-            Whoever has its link reads it, without a key, since <Day at={found.created_at} />.
+            Anybody with its link reads it without a key, since <Day at={found.created_at} />.
           </>
         )}
       </Text>

@@ -7,15 +7,15 @@ import { useFragment } from '../../../browser/fragment.ts'
 import { Heading } from '../../../parts/text/heading.tsx'
 import { RefusalNotice } from '../../../parts/text/refusal.tsx'
 import { PublicShell } from '../../../parts/shell/shell.tsx'
-import { CallAnswer, CallButtons, useCall } from '../try/call.tsx'
-import { callForFile, makeCall } from '../try/calls.ts'
+import { CallAnswer, CallButtons, useCall } from '../../query/call/call.tsx'
+import { callForFile, makeCall } from '../../query/call/calls.ts'
 import classes from '../shared/deploy.module.css'
 import { DescribedQueries } from './described-queries.tsx'
 import { readQueries, type DescribedQuery, type ProjectDocument } from './project-document.ts'
-import { headersOf, pathOf, type CallTarget } from '../shared/snippet-text.ts'
-import { Snippets } from '../shared/snippets.tsx'
-import { readValues, showValues, type Typed } from '../shared/slot-values.ts'
-import { SlotsForm } from '../shared/slots-form.tsx'
+import { headersOf, pathOf, type CallTarget } from '../../query/call/snippet-text.ts'
+import { Snippets } from '../../query/call/snippets.tsx'
+import { parametersOf, valuesOf, type SlotValues } from '../../query/slots/slots.ts'
+import { SlotsForm } from '../../query/call/slots-form.tsx'
 
 /**
  * The reference of a project, for a holder of an API key without an account, or of an owner's link. Calling takes a key,
@@ -96,8 +96,8 @@ function aboutPage(hasKey: boolean, hasLink: boolean): string {
 
 function KeyedCall({ query, apiKey }: { query: DescribedQuery; apiKey: string }) {
   const { name, slots, examples, projectId, environment } = query
-  const [typed, setTyped] = useState<Typed>(() => showValues(examples[0]?.parameters))
-  const body = readValues(slots, typed)
+  const [typed, setTyped] = useState<SlotValues>(() => valuesOf(examples[0]?.parameters))
+  const body = parametersOf(slots, typed)
   const target: CallTarget = { kind: 'direct', projectId, environment, name }
   const request = { path: pathOf(target), headers: headersOf(target), body, key: apiKey }
   const [answeredBy, setAnsweredBy] = useState(request)

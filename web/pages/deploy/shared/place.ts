@@ -13,7 +13,10 @@ export type Place = {
 
 export function usePlace(project: Project): Place {
   const asked = new URLSearchParams(useSearch()).get('environment') ?? ''
-  const environment = /^[a-z][a-z0-9_]*$/.test(asked) ? asked : usualEnvironment
+  return placeIn(project, /^[a-z][a-z0-9_]*$/.test(asked) ? asked : usualEnvironment)
+}
+
+export function placeIn(project: Project, environment: string): Place {
   return {
     project,
     environment,

@@ -18,32 +18,22 @@ type OfQuery = { projectId: string; name: string }
 
 export const deployKeys = {
   /** Whatever a deployment changes. */
-  queries: (projectId: string): QueryKey => ['projects', projectId, 'deploy', 'queries'],
+  queries: thingKeys.queries,
   deployments: (projectId: string): QueryKey => ['projects', projectId, 'deploy', 'live'],
   apiKeys: thingKeys.apiKeys,
 }
 
-/** The Build tab knows the queries by a list of its own; lineage and map name what is deployed. */
+/** Lineage and map name what is deployed. */
 export function changedByDeployment(projectId: string): QueryKey[] {
   return [
     deployKeys.queries(projectId),
     deployKeys.deployments(projectId),
-    thingKeys.queries(projectId),
     thingKeys.objects(projectId),
     thingKeys.map(projectId),
   ]
 }
 
 const pathOf = ({ projectId, name }: OfQuery): string => `/v1/projects/${projectId}/queries/${name}`
-
-export function useQueryList(projectId: string) {
-  return useQuery({
-    queryKey: deployKeys.queries(projectId),
-    // Drafts are edited in the other tab, which does not know of this list.
-    staleTime: 0,
-    queryFn: ({ signal }) => callAll<Query>(`/v1/projects/${projectId}/queries`, signal),
-  })
-}
 
 /** The live versions in every environment. */
 export function useDeployments(projectId: string) {
@@ -55,7 +45,7 @@ export function useDeployments(projectId: string) {
 
 export function useOneQuery(of: OfQuery) {
   return useQuery({
-    queryKey: [...deployKeys.queries(of.projectId), of.name],
+    queryKey: thingKeys.query(of.projectId, of.name),
     staleTime: 0,
     queryFn: ({ signal }) => call<Query>('GET', pathOf(of), { signal }),
   })

@@ -1,0 +1,377 @@
+import { Anchor, Button, Group, Paper, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core'
+import { ChartColumn, ZoomOut } from 'lucide-react'
+import { lazy, Suspense, useState, type ReactNode } from 'react'
+import { Card } from '../../parts/text/card.tsx'
+import { Empty } from '../../parts/text/empty.tsx'
+import { Heading } from '../../parts/text/heading.tsx'
+import { Loaded } from '../../parts/text/loaded.tsx'
+import { Link } from 'wouter'
+import { useAfterPaint } from '../../parts/chart/after-paint.ts'
+import type { ChartLine, ChartPoint } from '../../parts/chart/chart.tsx'
+import classes from '../deploy/shared/deploy.module.css'
+import type { Place } from '../deploy/shared/place.ts'
+import { PlainTable } from '../../parts/table/list.tsx'
+import { QuestionInsights } from './question-insights.tsx'
+import { Callers, Errors, Popular } from './metrics-tables.tsx'
+import { SavedViews } from './saved-views.tsx'
+import type { Mark } from './time-chart.tsx'
+import { sayBefore, saySpan, type Span } from '../../parts/chart/spans.ts'
+import { filterOf, SpanBar, UsageFilterBar, useUsageFilter, type UsageView } from './usage-filter.tsx'
+import { useMetrics, useMetricsBefore, useTimeline, type UsageFilter } from '../deploy/shared/usage-queries.ts'
+import type { Metrics } from '../deploy/shared/usage-wire.ts'
+import { sayNumber } from '../../text/words.ts'
+import { sayGrowth, sayMs, sayShare } from '../deploy/shared/words.ts'
+
+const TimeChart = lazy(async () => ({ default: (await import('./time-chart.tsx')).TimeChart }))
+
+/** How much is called, how fast, and how well. */
+export function MetricsPage({ place }: { place: Place }) {
+  const { project, environment } = place
+  const view = useUsageFilter()
+  return (
+    <>
+      <Heading title="Usage" within={project.name} action={<SavedViews place={place} page="metrics" />}>
+        Calls in {environment}. New ones appear within half a minute; drag over a chart to look closer.
+      </Heading>
+      <UsageFilterBar place={place} />
+      <MetricsOf place={place} view={view} filter={filterOf(environment, view)} whole />
+    </>
+  )
+}
+
+/** The same of one endpoint. */
+export function EndpointMetrics({ place, name }: { place: Place; name: string }) {
+  const view = useUsageFilter()
+  return (
+    <>
+      <SpanBar />
+      <MetricsOf place={place} view={view} filter={{ environment: place.environment, query: name }} />
+    </>
+  )
+}
+
+/** The same of one key, in whatever environment. */
+export function KeyMetrics({ place, keyId }: { place: Place; keyId: string }) {
+  const view = useUsageFilter()
+  return (
+    <>
+      <SpanBar />
+      <MetricsOf place={place} view={view} filter={{ environment: null, key: keyId }} />
+    </>
+  )
+}
+
+type OfProps = { place: Place; view: UsageView; filter: UsageFilter; whole?: boolean }
+
+function MetricsOf(props: OfProps) {
+  const { place, view, filter, whole = false } = props
+  const { span } = view
+  const metrics = useMetrics(place.project.id, filter, span)
+  const before = useMetricsBefore(place.project.id, filter, span)
+  const timeline = useTimeline(place.project.id, filter.environment, span)
+  const isPainted = useAfterPaint()
+  return (
+    <Loaded query={metrics}>
+      {(found) => (
+        <Stack gap="lg">
+          <Tiles metrics={found} before={before.data} span={span} calls={callsOf(props)} />
+          {isNothing(found) ? (
+            <Nothing place={place} view={view} filter={filter} />
+          ) : (
+            <Charts
+              place={place}
+              view={view}
+              metrics={found}
+              before={view.compare ? before.data : undefined}
+              marks={timeline.data?.data ?? []}
+            />
+          )}
+          {isPainted && !isNothing(found) && <Errors metrics={found} wayTo={(more) => callsOf(props, more)} />}
+          {isPainted && !isNothing(found) && <Popular place={place} metrics={found} />}
+          {isPainted && whole && <Callers place={place} metrics={found} />}
+          {isPainted && whole && <QuestionInsights place={place} metrics={found} />}
+        </Stack>
+      )}
+    </Loaded>
+  )
+}
+
+function isNothing({ totals }: Metrics): boolean {
+  return totals.requests + totals.rejected === 0
+}
+
+/** Where nothing was called: why that may be, and the way on. */
+function Nothing({ place, view, filter }: Omit<OfProps, 'whole'>) {
+  const { span, chosen, choose } = view
+  const isFiltered = Object.values(chosen).some((value) => value !== null)
+  const isShort = 'from' in span || span.hours < 720
+  const { query = null } = filter
+  const call = place.to(query === null ? 'endpoints' : `endpoints/${query}/try`)
+  const all = Object.fromEntries(Object.keys(chosen).map((name) => [name, '']))
+  return (
+    <Empty
+      icon={<ChartColumn size={20} />}
+      guide="metrics-and-alerts"
+      action={
+        <Group justify="center">
+          {isFiltered ? (
+            <Button variant="default" onClick={() => choose(all)}>
+              Show all calls
+            </Button>
+          ) : (
+            <Button component={Link} href={call}>
+              Make a call
+            </Button>
+          )}
+          {isShort && (
+            <Button variant="default" onClick={() => choose({ hours: '720', from: '', to: '' })}>
+              Look at the last 30 days
+            </Button>
+          )}
+        </Group>
+      }
+    >
+      {isFiltered
+        ? 'No call of this time fits what is chosen above.'
+        : `Nothing was called ${'hours' in span ? `in ${saySpan(span).toLowerCase()}` : 'in this time'}. Charts appear with the first call.`}
+    </Empty>
+  )
+}
+
+/** The same choice in the list of calls, narrowed further. */
+function callsOf({ place, view: { span, chosen }, filter }: OfProps, more: Record<string, string> = {}): string {
+  const search = new URLSearchParams('from' in span ? span : { hours: String(span.hours) })
+  const { environment: _, ...of } = filter
+  for (const [name, value] of Object.entries({ ...chosen, ...of, ...more }))
+    if (value !== null && value !== undefined) search.set(name, value)
+  const page = place.to('requests')
+  return `${page}${page.includes('?') ? '&' : '?'}${search}`
+}
+
+type TilesProps = { metrics: Metrics; before: Metrics | undefined; span: Span; calls: string }
+
+function Tiles({ metrics: { totals }, before, span, calls }: TilesProps) {
+  const then = before?.totals
+  const ago = sayBefore(span)
+  const errorsThen = then === undefined || then.requests === 0 ? '' : `${sayShare(then.error_rate)} ${ago}`
+  const slowThen = then === undefined || then.p95_ms === null ? '' : `${sayMs(then.p95_ms)} ${ago}`
+  const averageThen = then === undefined || then.average_ms === null ? '' : `${sayMs(then.average_ms)} ${ago}`
+  const away = totals.rejected === 0 ? '' : `${sayNumber(totals.rejected)} rejected`
+  return (
+    <dl className={classes['tiles']}>
+      <Tile
+        label="Calls"
+        value={
+          <Anchor
+            component={Link}
+            href={calls}
+            inherit
+            c="inherit"
+            aria-label={`${sayNumber(totals.requests)} calls, one by one`}
+          >
+            {sayNumber(totals.requests)}
+          </Anchor>
+        }
+        more={[sayGrowth(totals.requests, then?.requests, ago), away]}
+      />
+      <Tile
+        label="Errors"
+        value={sayShare(totals.error_rate)}
+        more={[`${sayNumber(totals.errors)} of ${sayNumber(totals.requests)}`, errorsThen]}
+      />
+      <Tile label="Average" value={sayMs(totals.average_ms)} more={[averageThen, `median ${sayMs(totals.p50_ms)}`]} />
+      <Tile label="p95" value={sayMs(totals.p95_ms)} more={[slowThen, `p99 ${sayMs(totals.p99_ms)}`]} />
+    </dl>
+  )
+}
+
+type ChartsProps = { place: Place; view: UsageView; metrics: Metrics; before: Metrics | undefined; marks: Mark[] }
+
+function Charts({ place, view, metrics, before, marks }: ChartsProps) {
+  const { totals, series } = metrics
+  const label = labelOf(metrics)
+  const points = series.map(({ time, ...figures }, at): ChartPoint => {
+    // Pieces of the time before stand under those of the same place.
+    const then = before?.series[at]
+    return {
+      time,
+      answered: figures.requests - figures.errors,
+      errors: figures.errors,
+      rejected: figures.rejected,
+      average_ms: figures.average_ms,
+      p50_ms: figures.p50_ms,
+      p95_ms: figures.p95_ms,
+      p99_ms: figures.p99_ms,
+      error_percent: figures.requests === 0 ? null : figures.error_rate * 100,
+      before_calls: then?.requests ?? null,
+      before_p95_ms: then?.p95_ms ?? null,
+      before_error_percent: then === undefined || then.requests === 0 ? null : then.error_rate * 100,
+    }
+  })
+  const shared = {
+    place,
+    points,
+    label,
+    marks,
+    end: metrics.to,
+    onZoom: (from: string, to: string) => view.choose({ hours: '', from, to }, true),
+  }
+  const compared = (line: ChartLine): ChartLine[] => (before === undefined ? [] : [line])
+  const exact = 'from' in view.span ? view.span : null
+  const then = sayBefore(view.span)
+  const capital = then.charAt(0).toUpperCase() + then.slice(1)
+  const past = (name: string): ChartLine => ({ name, label: capital, color: 'gray.5', dashed: true })
+  return (
+    <Stack gap="lg">
+      {exact !== null && (
+        <Button
+          variant="subtle"
+          size="compact-sm"
+          w="fit-content"
+          leftSection={<ZoomOut size={14} aria-hidden />}
+          onClick={() => view.choose(zoomedOut(exact), true)}
+        >
+          Zoom out
+        </Button>
+      )}
+      <SimpleGrid cols={{ base: 1, lg: 3 }}>
+        <Figure
+          {...shared}
+          title="Calls"
+          unit=""
+          kind="bar"
+          lines={[
+            { name: 'answered', label: 'Answered', color: 'var(--sluice-chart-strong)', stack: 'now' },
+            { name: 'errors', label: 'Errors', color: 'red.7', stack: 'now' },
+            // Beside the calls, whose bars are as many as their tile says: a limit turned these away.
+            ...(totals.rejected === 0
+              ? []
+              : [{ name: 'rejected', label: 'Rejected', color: 'gray.6', stack: 'rejected' }]),
+            ...compared({ ...past('before_calls'), stack: 'before' }),
+          ]}
+        />
+        <Figure
+          {...shared}
+          title="Response time"
+          unit=" ms"
+          kind="line"
+          lines={[
+            { name: 'average_ms', label: 'Average', color: 'gray.6', dashed: true },
+            { name: 'p50_ms', label: 'Median', color: 'var(--sluice-chart-soft)' },
+            { name: 'p95_ms', label: 'p95', color: 'var(--sluice-chart-strong)' },
+            { name: 'p99_ms', label: 'p99', color: 'orange.7' },
+            ...compared({ ...past('before_p95_ms'), label: `p95, ${then}` }),
+          ]}
+        />
+        <Figure
+          {...shared}
+          title="Error rate"
+          unit=" %"
+          kind="line"
+          lines={[
+            { name: 'error_percent', label: 'Error rate', color: 'red.7' },
+            ...compared(past('before_error_percent')),
+          ]}
+        />
+      </SimpleGrid>
+    </Stack>
+  )
+}
+
+/** Three times as long around the same middle, and never beyond now. */
+function zoomedOut({ from, to }: { from: string; to: string }): { from: string; to: string } {
+  const [start, end] = [Date.parse(from), Date.parse(to)]
+  const wide = end - start
+  return { from: new Date(start - wide).toISOString(), to: new Date(Math.min(Date.now(), end + wide)).toISOString() }
+}
+
+/** A figure, and what puts it into proportion; what is empty is left out. */
+function Tile({ label, value, more }: { label: string; value: ReactNode; more: string[] }) {
+  return (
+    <Paper
+      className={classes['tile'] ?? ''}
+      radius="lg"
+      p="md"
+      bd="1px solid var(--sluice-line)"
+      bg="var(--sluice-surface)"
+    >
+      <dt>{label}</dt>
+      <dd>
+        <span className={`${classes['figure']} numbers`}>{value}</span>
+        <Text component="span" size="xs" c="dimmed" className="numbers">
+          {more.filter((each) => each !== '').join(', ')}
+        </Text>
+      </dd>
+    </Paper>
+  )
+}
+
+type FigureProps = {
+  place: Place
+  title: string
+  unit: string
+  kind: 'bar' | 'line'
+  points: ChartPoint[]
+  label: (time: string) => string
+  lines: ChartLine[]
+  marks: Mark[]
+  end: string
+  onZoom: (from: string, to: string) => void
+}
+
+function Figure({ place, title, unit, kind, points, label, lines, marks, end, onZoom }: FigureProps) {
+  const [tabled, setTabled] = useState(false)
+  const isPainted = useAfterPaint()
+  return (
+    <Card
+      title={title}
+      about={
+        <Button variant="subtle" size="compact-xs" ml={-6} aria-expanded={tabled} onClick={() => setTabled(!tabled)}>
+          {tabled ? `Show ${title.toLowerCase()} as a chart` : `Show ${title.toLowerCase()} as a table`}
+        </Button>
+      }
+    >
+      {tabled ? (
+        <PlainTable
+          label={title}
+          head={['Time', ...lines.map((line) => line.label)]}
+          rows={points
+            .toReversed()
+            .map((point) => [label(String(point['time'])), ...lines.map(({ name }) => sayValue(point[name], unit))])}
+        />
+      ) : !isPainted ? (
+        <Skeleton height={220} />
+      ) : (
+        <Suspense fallback={<Skeleton height={220} />}>
+          <TimeChart
+            place={place}
+            kind={kind}
+            points={points}
+            lines={lines}
+            unit={unit}
+            sayMoment={label}
+            marks={marks}
+            end={end}
+            onZoom={onZoom}
+          />
+        </Suspense>
+      )}
+    </Card>
+  )
+}
+
+function sayValue(value: number | string | null | undefined, unit: string): string {
+  if (typeof value !== 'number') return 'none'
+  return `${value.toLocaleString('en', { maximumFractionDigits: 1 })}${unit}`
+}
+
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+const hour = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' })
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+
+/** As exact as the interval, and no more. */
+function labelOf({ interval, from, to }: Metrics): (time: string) => string {
+  const oneDay = Date.parse(to) - Date.parse(from) <= 86_400_000
+  const format = interval === '1d' ? day : oneDay ? clock : hour
+  return (time) => format.format(new Date(time))
+}
