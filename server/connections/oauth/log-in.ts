@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { authShapes } from '../../../api/connections.ts'
+import type { authShapes } from '../../../api/authentication.ts'
 import { parsePath, valueAt } from '../../rows/index.ts'
 import { outboundError } from '../outbound/error.ts'
 import { memorySink } from '../outbound/receive.ts'

@@ -1,6 +1,7 @@
 import { createSecureContext } from 'node:tls'
 import { type z } from 'zod'
-import { authShapes, type AuthType, type ExecuteRequest, type HttpConfiguration } from '../../../api/connections.ts'
+import { authShapes, type AuthType } from '../../../api/authentication.ts'
+import type { ExecuteRequest, HttpConfiguration } from '../../../api/connections.ts'
 import { Failure } from '../../failure.ts'
 import { encodeBody } from './encode-body.ts'
 import { awsSigner } from '../signing/aws.ts'

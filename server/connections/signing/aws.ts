@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { z } from 'zod'
-import type { authShapes } from '../../../api/connections.ts'
+import type { authShapes } from '../../../api/authentication.ts'
 import { noBytes, withHeaders, type Signable, type Signer } from './signer.ts'
 
 type AwsAuth = z.output<(typeof authShapes)['AWS Signature']>

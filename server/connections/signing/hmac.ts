@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto'
 import type { z } from 'zod'
-import { hmacParts, type authShapes } from '../../../api/connections.ts'
+import { hmacParts, type authShapes } from '../../../api/authentication.ts'
 import { noBytes, withHeaders, type Signer } from './signer.ts'
 
 type HmacAuth = z.output<(typeof authShapes)['HMAC']>

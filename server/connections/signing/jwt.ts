@@ -1,6 +1,6 @@
 import { randomUUID, sign, type KeyObject } from 'node:crypto'
 import type { z } from 'zod'
-import type { authShapes } from '../../../api/connections.ts'
+import type { authShapes } from '../../../api/authentication.ts'
 import { invalidField } from '../../failure.ts'
 import { privateKeyIn } from './private-key.ts'
 

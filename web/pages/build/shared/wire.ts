@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type * as authentication from '../../../../api/authentication.ts'
 import type * as connections from '../../../../api/connections.ts'
 import type * as data from '../../../../api/data.ts'
 import type * as datasources from '../../../../api/datasources.ts'
@@ -16,7 +17,7 @@ export type Tested = connections.TestConnectionAnswer
 export type Executed = z.output<typeof connections.executeAnswer>
 export type CurlImport = z.output<typeof connections.curlImportAnswer>
 export type DocumentImport = z.output<typeof connections.documentImportAnswer>
-export type AuthType = connections.AuthType
+export type AuthType = authentication.AuthType
 export type Authorization = z.output<typeof oauth.authorization>
 export type BegunAuthorization = z.output<typeof oauth.begunAuthorization>
 export type Pagination = connections.Pagination
