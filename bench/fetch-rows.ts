@@ -6,7 +6,7 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { fetchRows } from '../server/connections/load/fetch-rows.ts'
+import { fetchRows } from '../server/connections/fetch/fetch-rows.ts'
 import { createTokenSource, openOutbound } from '../server/connections/index.ts'
 
 /**

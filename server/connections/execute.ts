@@ -3,22 +3,24 @@ import { requireRole, systemCaller, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
 import type { JobContext } from '../jobs/index.ts'
 import { executeConfiguration } from './request/build-request.ts'
-import { insertDatasource, isBuilt, takesFiles } from './sources/datasources.ts'
+import { insertDatasource } from './sources/datasources.ts'
+import { isBuilt, takesFiles } from './sources/refresh.ts'
 import { claimCall, type FirstCall } from './idempotency.ts'
-import { ingest, type Ingested, type IngestApp } from './load/ingest.ts'
-import type { Loaded } from './load/download.ts'
+import { ingest } from './load/ingest.ts'
+import type { Ingested, IngestApp } from './load/loading.ts'
+import type { Loaded } from './fetch/download.ts'
 import { checkPagination } from './request/pages.ts'
 import {
   apiNamed,
+  givenRequest,
   openRequest,
   requestOrigin,
-  restoredRequest,
   selectRequests,
   type StoredRequest,
-} from './sources/shared-apis.ts'
-import { storeConfiguration } from './sources/stored-configuration.ts'
+} from './apis/shared-apis.ts'
+import { storeConfiguration } from './apis/stored-configuration.ts'
 import { takeTurn, type Turn } from './load/load-turns.ts'
-import type { BuiltOrigin } from './load/row-origin.ts'
+import type { BuiltOrigin } from './fetch/row-origin.ts'
 import type { Database } from '../store/index.ts'
 
 /** The answer of an execute, in a form that can be kept and given again. */
@@ -62,14 +64,14 @@ async function executeInTurn(app: IngestApp, caller: Caller, execution: Executio
   const { project_id: projectId, datasource_id: datasourceId } = request
   const known = await findKnown(app, projectId, datasourceId)
   const api = await apiNamed(app, projectId, execution.configuration)
-  const given = { configuration: execution.configuration, api }
-  const configuration = restoredRequest(given, known ?? { configuration: undefined, api: null })
   const pagination = request.pagination ?? known?.pagination
+  const given = { configuration: execution.configuration, api }
+  const { configuration, origin } = givenRequest(given, known, { pagination, forEach: known?.forEach })
   try {
     return await ingest(app, caller, {
       projectId,
       datasourceId,
-      from: requestOrigin({ configuration, api }, { pagination, forEach: known?.forEach }),
+      from: origin,
       eventType: 'http_api',
       turn,
       before: async (transaction) => {

@@ -1,20 +1,19 @@
 export { runCompaction } from './load/compact.ts'
 export { importCurl } from './import/curl.ts'
-export type { IngestApp } from './load/ingest.ts'
+export type { IngestApp } from './load/loading.ts'
+export type { DatasourceChanges } from './sources/check-request.ts'
+export { queueRefresh, refreshDatasource } from './sources/refresh.ts'
 export {
   changeDatasource,
   createDatasource,
   deleteDatasource,
   findDatasource,
   insertDatasource,
-  queueRefresh,
   readDatasources,
   listDatasources,
-  refreshDatasource,
   resealDatasources,
   updateDatasource,
   type Datasource,
-  type DatasourceChanges,
   type SourceApp,
 } from './sources/datasources.ts'
 export {
@@ -25,20 +24,14 @@ export {
   type AuthoredSource,
   type AuthoredVariable,
 } from './sources/defined.ts'
-export { createApi, deleteApi, findApi, listApis, resealApis, updateApi } from './sources/apis.ts'
-export { readSharedApis, type SharedApi } from './sources/shared-apis.ts'
+export { createApi, deleteApi, findApi, listApis, resealApis, updateApi } from './apis/apis.ts'
+export { readSharedApis, type SharedApi } from './apis/shared-apis.ts'
 export { requestAddress } from './request/with-api.ts'
 export { importDocument } from './import/import.ts'
 export { openDatasourceDirectory, readFreshness } from './sources/directory.ts'
 export { buildTable, executeRequest, runRefresh, type ExecuteAnswer } from './execute.ts'
 export { forgetOldCalls } from './idempotency.ts'
-export {
-  createVariable,
-  deleteVariable,
-  listVariables,
-  resealVariables,
-  updateVariable,
-} from './sources/named-values.ts'
+export { createVariable, deleteVariable, listVariables, resealVariables, updateVariable } from './apis/named-values.ts'
 export {
   beginAuthorization,
   endAuthorization,
@@ -55,7 +48,7 @@ export { createPost } from './outbound/post.ts'
 export { openOutbound, type Outbound } from './outbound/send.ts'
 export { hidden, maskConfiguration, restoreConfiguration } from './secrets/mask.ts'
 export { runDueSchedules } from './sources/schedules.ts'
-export { maskStoredConfigurations } from './sources/stored-configuration.ts'
+export { maskStoredConfigurations } from './apis/stored-configuration.ts'
 export { readSourceHealth, type SourceHealth } from './sources/source-health.ts'
 export { readTablesPast } from './sources/table-past.ts'
 export { uploadFile } from './upload-file.ts'

@@ -8,17 +8,16 @@ import type { TableBuilder } from '../engine/index.ts'
 import { Failure } from '../failure.ts'
 import { probe, type PeekAsked } from './probe.ts'
 import { startOf } from './request/last-value.ts'
-import { exampleWindow } from './load/windows.ts'
-import { namedValuesFor } from './sources/named-values.ts'
+import { exampleWindow } from './fetch/windows.ts'
+import { namedValuesFor } from './apis/named-values.ts'
 import {
   apiNamed,
   apiTried,
+  givenRequest,
   openRequest,
-  requestOrigin,
-  restoredRequest,
   selectRequests,
   type StoredRequest,
-} from './sources/shared-apis.ts'
+} from './apis/shared-apis.ts'
 import type { Preview } from '../rows/index.ts'
 import type { Database, LoadRule } from '../store/index.ts'
 import type { Paces } from './outbound/pace.ts'
@@ -70,9 +69,7 @@ export async function testConnection(
     input.apiConfiguration === undefined
       ? await apiNamed(app, projectId, input.configuration)
       : await apiTried(app, projectId, { name, config: input.apiConfiguration })
-  const given = { configuration: input.configuration, api }
-  const own = restoredRequest(given, stored ?? { configuration: undefined, api: null })
-  const { configuration, hasApiAuth } = requestOrigin({ configuration: own, api }, {})
+  const { configuration, hasApiAuth } = givenRequest({ configuration: input.configuration, api }, stored).origin
   const isGranted = configuration.authType === 'OAuth2 Authorization Code' && projectId !== undefined
   const apiId = hasApiAuth && api?.id !== '' ? api?.id : undefined
   const place = isGranted ? { projectId, datasourceId, apiId } : undefined

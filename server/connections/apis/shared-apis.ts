@@ -116,8 +116,10 @@ export function asRequest(config: ApiConfiguration): HttpConfiguration {
   return { ...config, method: 'GET' }
 }
 
+type GivenRequest = StoredRequest & { configuration: HttpConfiguration }
+
 /** A request that came with `***` where its secrets are stored, with these; each bound to the address it goes to. */
-export function restoredRequest(given: StoredRequest & { configuration: HttpConfiguration }, stored: StoredRequest) {
+export function restoredRequest(given: GivenRequest, stored: StoredRequest) {
   const addresses = {
     given: requestAddress(given.configuration, given.api?.configuration ?? null),
     stored: stored.configuration && requestAddress(stored.configuration, stored.api?.configuration ?? null),
@@ -145,4 +147,14 @@ export function requestOrigin(
 ): RequestOrigin {
   const whole = withApi(configuration, api?.configuration ?? null)
   return { kind: 'request', configuration: whole, api, hasApiAuth: hasApiAuth(configuration), pagination, forEach }
+}
+
+/** A request that came with `***`, to be stored as it is and to be sent with what its API says. */
+export function givenRequest(
+  given: GivenRequest,
+  stored: StoredRequest | undefined,
+  found: Pick<RequestOrigin, 'pagination' | 'forEach'> = {},
+): { configuration: HttpConfiguration; origin: RequestOrigin } {
+  const configuration = restoredRequest(given, stored ?? { configuration: undefined, api: null })
+  return { configuration, origin: requestOrigin({ configuration, api: given.api }, found) }
 }

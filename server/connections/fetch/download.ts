@@ -26,7 +26,7 @@ import { fileSink, type AnswerHead, type Sink } from '../outbound/receive.ts'
 import { maxRedirects } from '../outbound/redirect.ts'
 import type { Pace } from '../outbound/pace.ts'
 import type { Outbound, Sent } from '../outbound/send.ts'
-import type { SharedApi } from '../sources/shared-apis.ts'
+import type { SharedApi } from '../apis/shared-apis.ts'
 import type { Seen } from './whole.ts'
 
 export type FetchLimits = {

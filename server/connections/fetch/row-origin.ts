@@ -1,7 +1,7 @@
 import type { LiveData } from '../../data/index.ts'
 import type { CallLimits, WrittenTable } from '../../engine/index.ts'
 import type { BuiltFrom } from '../../store/index.ts'
-import type { RequestOrigin } from '../sources/shared-apis.ts'
+import type { RequestOrigin } from '../apis/shared-apis.ts'
 
 /** Where rows come from: an API that is called, a file that somebody sent, or other tables. */
 export type RowOrigin = RequestOrigin | FileOrigin | BuiltOrigin

@@ -3,7 +3,7 @@ import { rm, stat, truncate } from 'node:fs/promises'
 import type { HttpConfiguration, Pagination } from '../../../api/connections.ts'
 import type { Vault } from '../../access/index.ts'
 import type { Database } from '../../store/index.ts'
-import type { LoadState } from './download.ts'
+import type { LoadState } from '../fetch/download.ts'
 
 /** However a load goes, its rows so far are a file of this size. */
 type Saved = { sizeBytes: number }

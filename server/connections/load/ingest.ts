@@ -1,108 +1,30 @@
 import { rm } from 'node:fs/promises'
-import type { Transaction } from 'kysely'
-import type { HttpConfiguration } from '../../../api/connections.ts'
-import type { Caller, Vault } from '../../access/index.ts'
-import {
-  compactedFrom,
-  dataChanged,
-  insertVersion,
-  noteUnchanged,
-  type Catalogs,
-  type FetchedVersion,
-  type LoadedParts,
-  type QueryGate,
-  type TableModels,
-} from '../../data/index.ts'
-import type { Contract, ConvertCall, Converted, QueryEngine, RowsLook, TableBuilder } from '../../engine/index.ts'
+import type { Caller } from '../../access/index.ts'
+import type { FetchedVersion } from '../../data/index.ts'
+import type { Contract, ConvertCall, Converted, RowsLook } from '../../engine/index.ts'
 import { type StoredFile, type Files } from '../../files/index.ts'
 import { Failure } from '../../failure.ts'
-import type { JobRecord, Jobs } from '../../jobs/index.ts'
-import {
-  lockProjectForQuota,
-  type Database,
-  type BuiltFrom,
-  type CursorValue,
-  type HeldBecause,
-  type LoadWarning,
-  type Tables,
-} from '../../store/index.ts'
-import { ordinaryAhead, type ConvertAhead } from './ahead.ts'
-import { openCheckpoint, type Checkpoint } from './checkpoints.ts'
-import { fetchChildren, keysOf, readParents, type ChildrenState, type Parents } from './fetch-children.ts'
-import { fetchLimits, type FetchedRows, type FetchOptions, type Loaded } from './download.ts'
-import { fetchRows, rowsOfFile, rowsOfTables } from './fetch-rows.ts'
+import { ordinaryAhead, type ConvertAhead } from '../fetch/ahead.ts'
+import { fetchLimits, type FetchedRows } from '../fetch/download.ts'
+import { keysOf } from '../fetch/fetch-children.ts'
+import { rowsOfFile, rowsOfTables } from '../fetch/fetch-rows.ts'
+import type { RowOrigin } from '../fetch/row-origin.ts'
+import { warningsOf } from '../fetch/whole.ts'
+import { checkpointOf, fetchFor, type LoadCheckpoint } from './fetch-origin.ts'
 import { joinRows } from './join-rows.ts'
-import { droppedRows, judgeVersion, refuseErrorObject } from '../sources/judge-version.ts'
-import { namedValuesFor } from '../sources/named-values.ts'
+import type { Ingested, IngestApp, LoadInput, Stored } from './loading.ts'
 import { planLoad, type LoadPlan } from './plan-load.ts'
-import { warningsOf } from './whole.ts'
-import { windowsOf } from './windows.ts'
-import type { RowOrigin } from './row-origin.ts'
-import type { RequestOrigin } from '../sources/shared-apis.ts'
-import { loadWaiting } from '../sources/schedules.ts'
+import { recordLoad } from './record-load.ts'
+import { refuseFullProject } from './stored-bytes.ts'
+import { droppedRows, judgeVersion, refuseErrorObject } from '../sources/judge-version.ts'
 import { tableContractOf } from '../sources/table-rules.ts'
-import { refuseFullProject, refuseTooMuch } from './stored-bytes.ts'
-import type { Turn } from './load-turns.ts'
-import type { Paces } from '../outbound/pace.ts'
-import type { Outbound } from '../outbound/send.ts'
-import type { TokenSource } from '../oauth/token-source.ts'
-import type { Config } from '../../config.ts'
-import type { Clock } from '../../clock.ts'
-import { recordSourceAct } from '../sources/source-acts.ts'
-
-export type IngestApp = {
-  store: Database
-  files: Files
-  engine: QueryEngine
-  builder: TableBuilder
-  jobs: Jobs
-  outbound: Outbound
-  tokens: TokenSource
-  paces: Paces
-  config: Config
-  now: Clock
-  catalogs: Catalogs
-  queryGate: QueryGate
-  models: TableModels
-  vault: Vault
-}
-
-export type Ingested = {
-  jobs: JobRecord[]
-  dataObjectId: string
-  truncated: boolean
-  /** Why the data does not serve yet; null where it does. */
-  heldBecause: HeldBecause | null
-  warnings: LoadWarning[]
-}
-
-type Input = {
-  projectId: string
-  datasourceId: string
-  from: RowOrigin
-  /** Takes the place of what is there, whatever the mode. */
-  full?: boolean | undefined
-  /** `http_api` when someone asked for it, `schedule` when the clock did, `file` when it was sent, `data_changed` when a
-   * table that it is built from did. */
-  eventType: 'http_api' | 'schedule' | 'file' | 'data_changed'
-  /** Background load: it may take long, reports its progress, and goes on after a failure. */
-  background?: { job: JobRecord; progress: (loaded: Loaded) => void } | undefined
-  /** May take as long as a background load, without a job's checkpoints. */
-  isLong?: boolean
-  /** The right to fetch this datasource now, while nobody else does. */
-  turn: Turn
-  /** Joins the transaction that stores the data: before it, to register the datasource. */
-  before?: (transaction: Transaction<Tables>) => Promise<void>
-  /** Joins it at the end, with the answer. */
-  after?: (transaction: Transaction<Tables>, ingested: Ingested) => Promise<void>
-}
 
 /**
  * Calls the API and stores what it answers as a new version of the datasource's table: files first, then in one
  * transaction both data objects, their lineage, where the next load goes on, and the job that prepares the data. Until
  * then nothing is there, and whatever fails leaves the version before it serving. What brings nothing new makes no version.
  */
-export async function ingest(app: IngestApp, caller: Caller, input: Input): Promise<Ingested> {
+export async function ingest(app: IngestApp, caller: Caller, input: LoadInput): Promise<Ingested> {
   const paths = workPaths(app.files)
   await refuseFullProject(app.store.db, app.config.limits, input.projectId)
   let checkpoint: LoadCheckpoint | undefined
@@ -114,7 +36,7 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
     input.turn.signal.throwIfAborted()
     const ingested = await app.store.db
       .transaction()
-      .execute((transaction) => record(app, transaction, caller, { input, plan, stored }))
+      .execute((transaction) => recordLoad(app, transaction, caller, { input, plan, stored }))
     app.catalogs.forget(input.projectId)
     await checkpoint?.forget()
     return ingested
@@ -139,17 +61,10 @@ function workPaths(files: Files) {
   }
 }
 
-/** The API says, or shows, that what it has is here already; the cursor may still have moved. */
-type Unchanged = { lastValue: CursorValue | null; warnings: LoadWarning[]; builtFrom?: BuiltFrom[] }
-
 type Loading = { plan: LoadPlan; checkpoint: LoadCheckpoint | undefined; paths: Paths }
 
 /** Everything up to the moment in which it counts. */
-async function load(
-  app: IngestApp,
-  input: Input,
-  { plan, checkpoint, paths }: Loading,
-): Promise<FetchedVersion | Unchanged> {
+async function load(app: IngestApp, input: LoadInput, { plan, checkpoint, paths }: Loading): Promise<Stored> {
   const { projectId } = input
   const { signal } = input.turn
   const api = input.from.kind === 'request' ? input.from.api : null
@@ -207,9 +122,9 @@ type Came = {
 /** The table with the rows that came, and whether it may serve. */
 async function joinAndJudge(
   app: IngestApp,
-  { projectId, from }: Input,
+  { projectId, from }: LoadInput,
   { plan, paths, fetched, converted, limits }: Came,
-): Promise<FetchedVersion | Unchanged> {
+): Promise<Stored> {
   const { rules, live, base, tableName, request } = plan
   const { truncated, validators } = fetched
   const pagination = from.kind === 'request' ? from.pagination : undefined
@@ -261,13 +176,6 @@ function pagesLook({ load: { mode, primaryKey } }: LoadPlan, { pages, seen }: Fe
   return isLooked ? { pages: { key: primaryKey, firstRows } } : {}
 }
 
-/** The cursor as a query parameter, where that is what its author asked for. */
-function configurationOf({ configuration }: RequestOrigin, { load: { cursor } }: LoadPlan): HttpConfiguration {
-  if (cursor?.parameter === undefined) return configuration
-  const value = { value: '{{last_value}}', required: false }
-  return { ...configuration, parameters: { ...configuration.parameters, [cursor.parameter]: value } }
-}
-
 async function keepRejected(
   files: Files,
   path: string,
@@ -281,179 +189,4 @@ async function keepRejected(
 function tooSlow(cause: Failure): Failure {
   const message = 'The answer came, but making a table of it took longer than an execute may take in all.'
   return new Failure('query_timeout', { message, cause })
-}
-
-type Recording = { input: Input; plan: LoadPlan; stored: FetchedVersion | Unchanged }
-
-async function record(
-  app: IngestApp,
-  transaction: Transaction<Tables>,
-  caller: Caller,
-  { input, plan, stored }: Recording,
-): Promise<Ingested> {
-  // First, as whoever deletes the project takes it first.
-  await lockProjectForQuota(transaction, input.projectId)
-  await input.turn.keep(transaction)
-  await input.before?.(transaction)
-  const { projectId, datasourceId } = input
-  const at = new Date(app.now())
-  const isHeld = 'rows' in stored && stored.heldBecause !== null
-  // The datasource's row is the lock under which versions are counted.
-  await transaction
-    .updateTable('datasources')
-    .set({ ...(!isHeld && { refreshedAt: at }), lastError: null })
-    .where('id', '=', datasourceId)
-    .executeTakeFirstOrThrow()
-  const ingested =
-    'rows' in stored
-      ? await recordVersion(app, transaction, caller, { input, stored, at })
-      : await recordUnchanged(transaction, caller, { input, plan, stored, at })
-  // Models above a model are built from its tables, too.
-  const isMoved = 'rows' in stored ? !isHeld : stored.builtFrom !== undefined
-  if (isMoved) await app.models.sourceChanged(transaction, { projectId, datasourceId })
-  if ('rows' in stored && !isHeld && plan.live === null) {
-    await loadWaiting(app, transaction, caller, { projectId, tableName: plan.tableName })
-  }
-  await app.store.notify(transaction, dataChanged, projectId)
-  await input.after?.(transaction, ingested)
-  return ingested
-}
-
-async function recordVersion(
-  app: IngestApp,
-  transaction: Transaction<Tables>,
-  caller: Caller,
-  { input, stored, at }: { input: Input; stored: FetchedVersion; at: Date },
-): Promise<Ingested> {
-  const { projectId, datasourceId } = input
-  const { dataObjectId, version, drift } = await insertVersion(transaction, { projectId, datasourceId, at }, stored)
-  await refuseTooMuch(transaction, app.config.limits, { ...input, version })
-  const work = { projectId, source: 'datasource', sourceId: datasourceId, sourceEventType: input.eventType }
-  const job = await app.jobs.enqueue(transaction, {
-    ...work,
-    jobType: 'build_dataline_from_connected_resource',
-    input: { data_object_id: dataObjectId },
-  })
-  const { parted, heldBecause, truncated, rowCount, newRows } = stored
-  if (parted !== null && heldBecause === null && hasManyParts(app, parted)) {
-    await app.jobs.enqueue(transaction, { ...work, jobType: 'compact_table' })
-  }
-  await recordSourceAct(transaction, caller, {
-    action: heldBecause === null ? 'datasource.refreshed' : 'datasource.version_held',
-    projectId,
-    datasourceId,
-    details: {
-      data_object_id: dataObjectId,
-      version,
-      row_count: rowCount,
-      ...(parted !== null && { new_rows: newRows }),
-      ...(input.from.kind === 'file' && { file: input.from.filename ?? null, file_bytes: input.from.sizeBytes }),
-      ...(heldBecause !== null && { reason: heldBecause.reason }),
-      // Also where nothing changed: versions are let go, and then this alone tells.
-      drift,
-    },
-  })
-  return { jobs: [job], dataObjectId, truncated, heldBecause, warnings: stored.warnings }
-}
-
-function hasManyParts({ config }: IngestApp, { base, part, deletions }: LoadedParts): boolean {
-  const parts = part === null ? base : [...base, part]
-  return compactedFrom({ parts, deletions }, config.limits.versionParts) !== null
-}
-
-async function recordUnchanged(
-  transaction: Transaction<Tables>,
-  caller: Caller,
-  { input, plan, stored, at }: { input: Input; plan: LoadPlan; stored: Unchanged; at: Date },
-): Promise<Ingested> {
-  const { projectId, datasourceId } = input
-  if (plan.live === null) throw new Failure('internal_error', { message: 'Nothing is unchanged where nothing was.' })
-  const { dataObjectId, version, truncated } = plan.live
-  await noteUnchanged(transaction, dataObjectId, { at, ...stored })
-  await recordSourceAct(transaction, caller, {
-    action: 'datasource.refreshed',
-    projectId,
-    datasourceId,
-    details: { data_object_id: dataObjectId, version, unchanged: true },
-  })
-  return { jobs: [], dataObjectId, truncated, heldBecause: null, warnings: stored.warnings }
-}
-
-/** Checkpoint of a load: the pages of one request, or the requests for the rows of another table. */
-type LoadCheckpoint = Pick<Checkpoint, 'rowsPath' | 'forget'> &
-  ({ pages: Checkpoint | undefined } | { children: Checkpoint<ChildrenState> | undefined; parents: Parents })
-
-/** A single page needs no checkpoint, but the rows of another table are read once. */
-async function checkpointOf(app: IngestApp, input: Input, plan: LoadPlan): Promise<LoadCheckpoint | undefined> {
-  const { background, from, datasourceId, projectId } = input
-  if (from.kind !== 'request') return undefined
-  const { pagination, forEach, configuration } = from
-  const { vault } = app
-  const newPath = () => app.files.temporaryPath('rows')
-  const known = { datasourceId, configuration, pagination, newPath, vault }
-  const joined = [plan.load, plan.base?.dataObjectId ?? null]
-  const { tableName } = plan
-  const parents =
-    forEach === undefined
-      ? windowsOf(plan.load, { lastValue: plan.lastValue, before: plan.base?.parted.load ?? null, atMs: app.now() })
-      : await readParents(app, projectId, { configuration, forEach, tableName })
-  if (parents === null) {
-    if (background === undefined || pagination === undefined) return undefined
-    const pages = await openCheckpoint(app.store, { ...known, basis: joined, job: background.job })
-    return { ...pages, pages }
-  }
-  if (background === undefined)
-    return { rowsPath: newPath(), forget: () => Promise.resolve(), children: undefined, parents }
-  const basis = [joined, forEach, parents.digest]
-  const children = await openCheckpoint<ChildrenState>(app.store, { ...known, basis, job: background.job })
-  return { ...children, children, parents }
-}
-
-type Fetching = Loading & {
-  input: Input
-  limits: FetchOptions['limits']
-  left: () => { signal: AbortSignal; timeoutMs: number }
-  ahead: ConvertAhead
-}
-
-/** One request with its pages, or a request for each row of another table. */
-async function fetchFor(
-  app: IngestApp,
-  from: RequestOrigin,
-  { input, plan, checkpoint, paths, limits, left, ahead }: Fetching,
-): Promise<FetchedRows | null> {
-  const { projectId, datasourceId } = input
-  const options: Omit<FetchOptions, 'checkpoint' | 'validators' | 'expectedRows'> = {
-    outbound: app.outbound,
-    tokens: app.tokens,
-    place: { projectId, datasourceId, apiId: from.hasApiAuth ? from.api?.id : undefined },
-    limits,
-    pace: app.paces.of(from.api),
-    bodyPath: paths.body,
-    rowsPath: checkpoint?.rowsPath ?? paths.rows,
-    pagination: from.pagination,
-    ahead,
-    appendPage: (page) => app.builder.appendPage(projectId, page, left()),
-    pageValues: (page) => app.builder.pageValues(projectId, page, left()),
-    at: new Date(app.now()),
-    lastValue: plan.lastValue,
-    values: await namedValuesFor(app, projectId, from.configuration),
-    onPage: input.background?.progress,
-    signal: input.turn.signal,
-  }
-  const template = configurationOf(from, plan)
-  if (checkpoint !== undefined && 'parents' in checkpoint) {
-    const { parents, children } = checkpoint
-    const atOnce = app.config.limits.childRequestsAtOnce
-    return fetchChildren(template, {
-      ...options,
-      checkpoint: children,
-      forEach: plan.load.windows === undefined ? (from.forEach ?? null) : null,
-      parents,
-      atOnce,
-    })
-  }
-  const pages = checkpoint !== undefined && 'pages' in checkpoint ? checkpoint.pages : undefined
-  const { validators, expectedRows } = plan
-  return fetchRows(template, { ...options, validators, expectedRows, checkpoint: pages })
 }

@@ -7,7 +7,7 @@ import { type Files } from '../../files/index.ts'
 import { widerType } from '../../rows/index.ts'
 import type { CursorValue, Database, LoadRule, Validators } from '../../store/index.ts'
 import { startOf } from '../request/last-value.ts'
-import type { RowOrigin } from './row-origin.ts'
+import type { RowOrigin } from '../fetch/row-origin.ts'
 import { maskConfiguration } from '../secrets/mask.ts'
 import { noRules, readRules, reshapeOf, type TableRules } from '../sources/table-rules.ts'
 

@@ -1,7 +1,7 @@
 import type { Value } from '../../../api/wire-codec.ts'
 import type { datasource } from '../../../api/datasources.ts'
 import type { Transaction } from 'kysely'
-import type { ForEach, HttpConfiguration, Pagination } from '../../../api/connections.ts'
+import type { ForEach, HttpConfiguration } from '../../../api/connections.ts'
 import { recordAct, requireRole, resealColumn, type Caller, type Vault } from '../../access/index.ts'
 import {
   dataChanged,
@@ -11,9 +11,8 @@ import {
   type DeployedQueries,
   type TableModels,
 } from '../../data/index.ts'
-import { Failure, invalidField } from '../../failure.ts'
 import { newId } from '../../ids.ts'
-import { nextRun, type JobRecord, type Jobs } from '../../jobs/index.ts'
+import { nextRun } from '../../jobs/index.ts'
 import {
   refuseTaken,
   pageOf,
@@ -24,15 +23,12 @@ import {
   type SourceKind,
   type Tables,
 } from '../../store/index.ts'
-import { buildRequest } from '../request/build-request.ts'
-import { apiNamed, openRequest, restoredRequest, selectRequests, type SharedApi } from './shared-apis.ts'
-import { namedValuesFor } from './named-values.ts'
+import { apiNamed, openRequest, restoredRequest, selectRequests } from '../apis/shared-apis.ts'
 import { checkPagination } from '../request/pages.ts'
-import { withApi } from '../request/with-api.ts'
-import { startOf } from '../request/last-value.ts'
-import { exampleRow, fillVariables, holdsLastValue } from '../request/variables.ts'
-import { storeConfiguration } from './stored-configuration.ts'
+import { storeConfiguration } from '../apis/stored-configuration.ts'
 import { maskConfiguration, restoreConfiguration } from '../secrets/mask.ts'
+import { checkRequest, refuseRequest, type DatasourceChanges } from './check-request.ts'
+import { noDatasource } from './refresh.ts'
 import { refuseRules } from './table-rules.ts'
 import { firstFree, refuseReserved, tableNameFor } from './table-name.ts'
 import type { Clock } from '../../clock.ts'
@@ -40,18 +36,6 @@ import type { Config } from '../../config.ts'
 import { recordSourceAct } from './source-acts.ts'
 
 export type Datasource = Value<typeof datasource>
-
-export type DatasourceChanges = {
-  name?: string | undefined
-  config?: HttpConfiguration | undefined
-  pagination?: Pagination | null | undefined
-  forEach?: ForEach | null | undefined
-  load?: LoadRule | undefined
-  schedule?: string | null | undefined
-  scheduleTimeZone?: string | undefined
-  keepVersions?: number | undefined
-  tags?: string[] | undefined
-}
 
 type NewDatasource = DatasourceChanges & {
   projectId: string
@@ -232,68 +216,6 @@ export async function deleteDatasource(
 /** Seals every stored configuration anew, and answers how many there were. */
 export const resealDatasources = resealColumn('datasources', 'sealedSecrets')
 
-/** Queues a refresh, or finds the one that waits already: it will bring the same rows, a full one those and more. */
-export async function refreshDatasource(
-  app: { store: Database; jobs: Jobs },
-  caller: Caller,
-  input: { projectId: string; datasourceId: string; full?: boolean },
-): Promise<JobRecord> {
-  await requireRole(app, caller, input.projectId, 'editor')
-  const { db } = app.store
-  return db.transaction().execute((transaction) => queueRefresh(app, transaction, caller, input))
-}
-
-/** Within the transaction of the act that asks for it. */
-export async function queueRefresh(
-  { jobs }: { jobs: Jobs },
-  transaction: Transaction<Tables>,
-  caller: Caller,
-  input: { projectId: string; datasourceId: string; full?: boolean },
-): Promise<JobRecord> {
-  const source = await transaction
-    .selectFrom('datasources')
-    .select(['kind', 'sealedSecrets'])
-    .where('projectId', '=', input.projectId)
-    .where('id', '=', input.datasourceId)
-    .forUpdate()
-    .executeTakeFirst()
-  if (source === undefined) throw noDatasource(input.datasourceId)
-  if (source.kind === 'file') throw takesFiles()
-  if (source.kind === 'http_api' && source.sealedSecrets === null) {
-    throw new Failure('invalid_request', {
-      reason: 'invalid_field',
-      message: 'This datasource has no configuration yet. Give it one, or execute a request for it.',
-    })
-  }
-  const refresh = { jobType: jobOf(source.kind), sourceId: input.datasourceId }
-  // A rebuild that a change caused may find nothing to do: one that is asked for is another.
-  const asked = source.kind === 'model' ? { asked: true } : {}
-  const work = input.full === true ? { full: true } : asked
-  for (const known of [{ full: true }, work]) {
-    const waiting = await jobs.findQueued(transaction, { ...refresh, input: known })
-    if (waiting !== undefined) return waiting
-  }
-  const job = await jobs.enqueue(transaction, {
-    projectId: input.projectId,
-    ...refresh,
-    source: 'datasource',
-    sourceEventType: 'http_api',
-    input: work,
-  })
-  await recordSourceAct(transaction, caller, {
-    action: 'datasource.refresh_queued',
-    projectId: input.projectId,
-    datasourceId: input.datasourceId,
-    details: { job_id: job.id },
-  })
-  return job
-}
-
-/** The job that brings a source its next version. */
-export function jobOf(kind: SourceKind): string {
-  return kind === 'model' ? 'rebuild_model' : 'refresh_datasource'
-}
-
 function columnsOf(app: { vault: Vault; now: Clock }, changes: DatasourceChanges) {
   const { config, pagination, forEach, load, schedule, scheduleTimeZone = 'UTC', keepVersions, tags } = changes
   if (pagination !== undefined && pagination !== null) checkPagination(pagination)
@@ -310,32 +232,6 @@ function columnsOf(app: { vault: Vault; now: Clock }, changes: DatasourceChanges
       nextRefreshAt: schedule === null ? null : nextRun(schedule, scheduleTimeZone, new Date(app.now())),
     }),
   }
-}
-
-/** Says at once what is wrong with a request, instead of at the first refresh. */
-async function checkRequest(
-  app: Pick<SourceApp, 'now' | 'vault'> & { store: Pick<Database, 'db'> },
-  {
-    projectId,
-    config: own,
-    api,
-    forEach = null,
-    load = { mode: 'replace' },
-  }: Pick<DatasourceChanges, 'config' | 'forEach' | 'load'> & { projectId: string; api: SharedApi | null },
-): Promise<void> {
-  if (own === undefined) return
-  const config = withApi(own, api?.configuration ?? null)
-  if (load.cursor === undefined && holdsLastValue(config)) {
-    const message = 'holds {{last_value}}: say in load.cursor.field of which column'
-    const details = [{ field: 'config', message }]
-    throw new Failure('invalid_request', { reason: 'invalid_field', message: `config ${message}.`, details })
-  }
-  const values = await namedValuesFor(app, projectId, config)
-  if (forEach !== null && load.windows !== undefined) {
-    throw invalidField('load.windows', 'cannot be with for_each: give the span of days as parameters')
-  }
-  const row = exampleRow(config, { forEach, load })
-  buildRequest(fillVariables(config, { at: new Date(app.now()), values, row, lastValue: startOf(load, null) }))
 }
 
 async function freeTableName(transaction: Transaction<Tables>, projectId: string, name: string): Promise<string> {
@@ -381,39 +277,4 @@ function withStatus(row: Omit<Datasource, 'status' | 'held'>, held: Datasource['
     held,
     config: row.config === null ? null : maskConfiguration(row.config as HttpConfiguration),
   }
-}
-
-/** Refuses settings that only make sense where something is called. */
-function refuseRequest(
-  { config, pagination, forEach, schedule }: DatasourceChanges,
-  kind: Exclude<SourceKind, 'http_api'>,
-): void {
-  const given = { config, pagination, for_each: forEach, ...(kind === 'file' && { schedule }) }
-  const [field] = Object.entries(given).find(([, value]) => value !== undefined && value !== null) ?? []
-  if (field === undefined) return
-  const what = kind === 'file' ? 'this one takes files' : 'this one is a model'
-  const message = `is for datasources of the kind http_api; ${what}`
-  const details = [{ field, message }]
-  throw new Failure('invalid_request', { reason: 'invalid_field', message: `${field} ${message}.`, details })
-}
-
-/** There is nothing to call. */
-export function takesFiles(): Failure {
-  return new Failure('invalid_request', {
-    reason: 'invalid_field',
-    message:
-      'This datasource takes files: send one to POST /v1/projects/{project_id}/datasources/{datasource_id}/files.',
-  })
-}
-
-/** Its rows come from other tables. */
-export function isBuilt(): Failure {
-  return new Failure('invalid_request', {
-    reason: 'invalid_field',
-    message: 'This is a model: its rows are built from other tables. Rebuild it, or change its SQL.',
-  })
-}
-
-function noDatasource(datasourceId: string): Failure {
-  return new Failure('not_found', { message: `The project has no datasource ${datasourceId}.` })
 }

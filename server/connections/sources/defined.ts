@@ -5,7 +5,7 @@ import type { Catalogs } from '../../data/index.ts'
 import type { TableBuilder } from '../../engine/index.ts'
 import type { ColumnRule, DataCheck, Database, LoadRule, SourceKind } from '../../store/index.ts'
 import { failedOnRows, type FailedCheck } from './judge-version.ts'
-import { openConfiguration } from './stored-configuration.ts'
+import { openConfiguration } from '../apis/stored-configuration.ts'
 import type { ColumnChange } from './table-schema.ts'
 import type { TableRules } from './table-rules.ts'
 

@@ -4,7 +4,7 @@ import { nextRun, type Jobs } from '../../jobs/index.ts'
 import type { Observe } from '../../observe.ts'
 import type { Database, Tables } from '../../store/index.ts'
 import type { Clock } from '../../clock.ts'
-import { jobOf, queueRefresh } from './datasources.ts'
+import { jobOf, queueRefresh } from './refresh.ts'
 
 const maxPerTick = 100
 
