@@ -39,6 +39,56 @@ const header = z.union(
   'must be text, or an object of value and secret',
 )
 
+const body = z.record(z.string(), z.unknown()).meta({
+  description:
+    '`{type, content, content_type?, secret?}`, or any other object as JSON. Fields with a secret name, and raw text, are ' +
+    'kept sealed and shown as `***`; `secret` is true for the whole content, or a list of the paths of further fields.',
+})
+
+/** Values of an answer at which a step is done, or has failed. */
+const stepValues = z
+  .array(z.union([z.string().max(200), z.number(), z.boolean()]))
+  .min(1)
+  .max(20)
+
+/** A request that is made of the answer to the one before it. */
+const requestStep = z.strictObject({
+  url: url.meta({
+    description:
+      'A path (behind the address of its API, or on the same host), or what an answer gives: `/exports/{{start:id}}`, `{{answer:url}}`, `{{start_header:location}}`.',
+  }),
+  method: method(executeMethods).prefault('GET'),
+  headers: z.record(z.string().min(1).max(200), z.string().max(4_000)).optional(),
+  body: body.optional(),
+  until: z
+    .strictObject({
+      path: z.string().min(1).max(fixedLimits.extractorChars.value).optional().meta({
+        description: 'Where the answer says how far it is: `status`. Without it, the step waits while it is 202.',
+      }),
+      is: stepValues
+        .optional()
+        .meta({ description: 'What says that it is done; without it, any value that is there.' }),
+      fails: stepValues.optional().meta({ description: 'What says that it never will be.' }),
+      every_seconds: z.int().min(1).max(3_600).default(5),
+    })
+    .optional()
+    .meta({ description: 'The request is made again until its answer says so, as long as the load may take.' }),
+})
+export type RequestStep = z.output<typeof requestStep>
+
+const steps = z
+  .array(requestStep)
+  .min(1)
+  .max(fixedLimits.requestSteps.value)
+  .refine(
+    (given) => given.at(-1)?.until === undefined,
+    'end with a request that waits: add the one that brings the rows',
+  )
+  .meta({
+    description:
+      'Exports: the request starts one, a step waits until it is ready, and the last step brings the rows. `{{start:path}}` is a value of the first answer, `{{answer:path}}` of the one before.',
+  })
+
 const common = {
   url,
   api: slug.optional().meta({
@@ -68,13 +118,8 @@ const common = {
     .string()
     .max(fixedLimits.extractorChars.value, `has more than ${fixedLimits.extractorChars.value} characters`)
     .optional(),
+  steps: steps.optional(),
 }
-
-const body = z.record(z.string(), z.unknown()).meta({
-  description:
-    '`{type, content, content_type?, secret?}`, or any other object as JSON. Fields with a secret name, and raw text, are ' +
-    'kept sealed and shown as `***`; `secret` is true for the whole content, or a list of the paths of further fields.',
-})
 
 export const httpConfiguration = z.strictObject({ ...common, method: method(testMethods), body: body.optional() })
 export type HttpConfiguration = z.output<typeof httpConfiguration>
@@ -154,11 +199,15 @@ export const testConnectionAnswer = z.strictObject({
         'server_error',
         'not_data',
         'upstream_errors',
+        'not_ready',
       ]),
       message: z.string(),
     })
     .optional()
-    .meta({ description: 'Why the answer is no data. `not_data` is a web page where data was expected.' }),
+    .meta({
+      description:
+        'Why the answer is no data. `not_data` is a web page where data was expected, `not_ready` an export that takes longer than a test.',
+    }),
   error: z
     .strictObject({
       code: z.enum([...outboundErrorCodes, 'extractor_no_match', 'too_deep', 'not_tabular']),

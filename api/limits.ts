@@ -19,6 +19,7 @@ export const fixedLimits = {
   variableChars: fixed(8_192, 'Longest value of a variable or secret of a project.'),
   filledChars: fixed(1_048_576, 'Most characters that the variables of one request stand for together.'),
   childRequests: fixed(1_000_000, 'Most rows of another table that one load makes a request for.'),
+  requestSteps: fixed(5, 'Most steps of a connection: an export that is started, waited for and downloaded has two.'),
   loadPages: fixed(100_000, 'Most pages of one load.'),
   models: fixed(200, 'Models of a project.'),
   rowTests: fixed(500, 'Tests with rows of a project.'),

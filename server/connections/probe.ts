@@ -1,6 +1,18 @@
 import { type HttpConfiguration, type TestConnectionAnswer } from '../../api/connections.ts'
 import { Failure } from '../failure.ts'
-import { parseExtractor, previewOf, type Preview, type PreviewAsked } from '../rows/index.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { PageValues } from '../engine/index.ts'
+import {
+  outlineOf,
+  parseExact,
+  parseExtractor,
+  previewOf,
+  valuesAt,
+  type Preview,
+  type PreviewAsked,
+} from '../rows/index.ts'
+import { followSteps } from './fetch/follow-steps.ts'
+import { checkSteps } from './request/steps.ts'
 import { answerType } from './request/answer-type.ts'
 import { buildRequest } from './request/build-request.ts'
 import { errorsIn, errorTexts, hasNoData } from './fetch/whole.ts'
@@ -14,7 +26,7 @@ import type { GrantPlace } from './oauth/token.ts'
 import { toFailure, type OutboundError } from './outbound/error.ts'
 import { memorySink } from './outbound/receive.ts'
 import type { Pace } from './outbound/pace.ts'
-import { type Outbound, type Sent } from './outbound/send.ts'
+import { type NotSent, type Outbound, type Sent } from './outbound/send.ts'
 
 export type ProbeLimits = {
   /** Everything together: token, tries, redirects, reading. */
@@ -54,44 +66,25 @@ export type ProbeOptions = {
  * wrong in itself, or leads to an address that is not allowed, is a failure.
  */
 export async function probe(template: HttpConfiguration, options: ProbeOptions): Promise<TestConnectionAnswer> {
-  const { outbound, tokens, limits, signal, at = new Date() } = options
-  const { values, lastValue, row } = options
-  const configuration = fillVariables(template, { at, values, lastValue, row })
-  parseExtractor(configuration.responsePathExtractor ?? '')
-  buildRequest(configuration)
+  const { limits, at = new Date(), values, lastValue, row } = options
+  const moment = { at, values, lastValue, row }
+  const first = fillVariables(template, moment)
+  parseExtractor(first.responsePathExtractor ?? '')
+  buildRequest(first)
+  checkSteps(template, moment)
   const started = performance.now()
   const left = () => Math.max(1, Math.round(limits.timeoutMs - (performance.now() - started)))
-  const timing = { timeoutMs: limits.timeoutMs, signal, place: options.place }
-  const token = await tokens.token(configuration, timing)
-  if (!token.ok) return unreachable(token.error, 0)
-  const sink = memorySink()
-  const call = {
-    configuration,
-    request: buildRequest(configuration, token.token),
-    timing: { ...timing, timeoutMs: left() },
-  }
-  const sent = await sendWithToken({ outbound, tokens }, call, () => ({
-    timeoutMs: left(),
-    // A preview is cut by its decoded size; what it may take on the wire for that is never more than this.
-    maxWireBytes: limits.previewBytes * 2,
-    maxDecodedBytes: limits.previewBytes,
-    beyond: 'cut',
-    redirects: limits.redirects,
-    retries: limits.retries,
-    pace: options.pace,
-    sink,
-    signal,
-  }))
+  const { called, configuration, problem: stopped } = await callThrough({ template, first, moment }, { options, left })
+  const { sent, bytes } = called
   if (!sent.ok) return unreachable(sent.error, sent.elapsedMs)
-  const bytes = sink.bytes()
   const { data, isCut, outline, error } = await previewBody(sent, bytes, { configuration, options })
   // GraphQL answers 200 to a request that failed as a whole.
   const errors = outline !== null && hasNoData(outline) ? errorsIn(outline, errorTexts(data)) : null
   const contentType = sent.headers['content-type'] ?? ''
   const head = bytes.toString('latin1', 0, 200)
-  const problem = problemOf({ url: sent.url, status: sent.status, contentType, head, errors })
+  const problem = stopped ?? problemOf({ url: sent.url, status: sent.status, contentType, head, errors })
   const answer: TestConnectionAnswer = {
-    success: !isRefusal(sent) && error === undefined && errors === null,
+    success: !isRefusal(sent) && error === undefined && errors === null && stopped === undefined,
     status: sent.status,
     response_time: sent.elapsedMs,
     content_type: contentType,
@@ -104,6 +97,83 @@ export async function probe(template: HttpConfiguration, options: ProbeOptions):
   if (options.detects !== true || outline === null) return answer
   const asked = { headers: sent.headers, parameters: parametersIn(configuration), graphql: graphqlIn(configuration) }
   return { ...answer, detected: recognise(outline, { ...asked, isSample: false }) }
+}
+
+type Called = { sent: Sent | NotSent; bytes: Buffer }
+type Calling = { options: ProbeOptions; left: () => number }
+
+async function callOnce(configuration: HttpConfiguration, { options, left }: Calling): Promise<Called> {
+  const { outbound, tokens, limits, signal, place } = options
+  const token = await tokens.token(configuration, { timeoutMs: limits.timeoutMs, signal, place })
+  if (!token.ok) return { sent: { ok: false, error: token.error, tries: 0, elapsedMs: 0 }, bytes: Buffer.alloc(0) }
+  const sink = memorySink()
+  const timing = { timeoutMs: left(), signal, place }
+  const call = { configuration, request: buildRequest(configuration, token.token), timing }
+  const sent = await sendWithToken({ outbound, tokens }, call, () => ({
+    timeoutMs: left(),
+    // A preview is cut by its decoded size; what it may take on the wire for that is never more than this.
+    maxWireBytes: limits.previewBytes * 2,
+    maxDecodedBytes: limits.previewBytes,
+    beyond: 'cut',
+    redirects: limits.redirects,
+    retries: limits.retries,
+    pace: options.pace,
+    sink,
+    signal,
+  }))
+  return { sent, bytes: sent.ok ? sink.bytes() : Buffer.alloc(0) }
+}
+
+type Through = {
+  called: Called
+  configuration: HttpConfiguration
+  problem?: NonNullable<TestConnectionAnswer['problem']>
+}
+type Template = { template: HttpConfiguration; first: HttpConfiguration; moment: Omit<Moment, 'answers'> }
+
+/** The request for rows behind its steps, or the one at which these end. */
+async function callThrough({ template, first, moment }: Template, calling: Calling): Promise<Through> {
+  const { signal } = calling.options
+  let last: Through | undefined
+  const followed = await followSteps(
+    { template, moment },
+    {
+      leftMs: calling.left,
+      nowMs: Date.now,
+      wait: (ms) => delay(ms, undefined, { signal }).catch(() => signal?.throwIfAborted()),
+      async call(configuration, paths) {
+        const called = await callOnce(configuration, calling)
+        // An answer that says how far an export is has no rows.
+        const { responsePathExtractor: _, ...asked } = configuration
+        last = { called, configuration: asked }
+        return called.sent.ok ? { sent: called.sent, ...read(called.bytes, paths) } : null
+      },
+    },
+  )
+  if (followed.kind === 'ready') {
+    const configuration = template.steps === undefined ? first : followed.configuration
+    return { called: await callOnce(configuration, calling), configuration }
+  }
+  if (last === undefined) throw new Error('Steps ended before the first request.')
+  if (followed.kind === 'late')
+    return { ...last, problem: { code: 'not_ready', message: `${followed.message} ${longer}` } }
+  return followed.kind === 'failed'
+    ? { ...last, problem: { code: 'upstream_errors', message: followed.message } }
+    : last
+}
+
+const longer = 'A refresh waits for it in the background.'
+
+/** What a step goes by is a small answer. */
+function read(bytes: Buffer, paths: string[]): Pick<PageValues, 'outline' | 'values'> {
+  const nothing = { outline: null, values: {} }
+  if (bytes.length > smallBytes) return nothing
+  try {
+    const parsed = parseExact(bytes.toString())
+    return { outline: outlineOf(parsed), values: valuesAt(parsed, paths) }
+  } catch {
+    return nothing
+  }
 }
 
 /** Looked at in this process: everybody waits for it. */

@@ -53,13 +53,28 @@ async function aws(service: string, body: string, headers: Record<string, string
   return answer
 }
 
+/** Keys of a user who may do this much. From then on moto checks signatures. */
+async function keysOf(user: string, action: string) {
+  const iam = (fields: Record<string, string>) =>
+    aws('iam', new URLSearchParams({ Version: '2010-05-08', UserName: user, ...fields }).toString(), {
+      'content-type': 'application/x-www-form-urlencoded',
+    })
+  await iam({ Action: 'CreateUser' })
+  const made = await iam({ Action: 'CreateAccessKey' })
+  const field = (name: string) => new RegExp(`<${name}>([^<]+)<`).exec(made)?.[1] ?? ''
+  const policy = { Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action: action, Resource: '*' }] }
+  await iam({ Action: 'PutUserPolicy', PolicyName: 'all', PolicyDocument: JSON.stringify(policy) })
+  await checkSignatures(true)
+  return { access_key_id: field('AccessKeyId'), secret_access_key: field('SecretAccessKey'), region: 'us-east-1' }
+}
+
+async function checkSignatures(isOn: boolean): Promise<void> {
+  await fetch(`${origin}/moto-api/reset-auth`, { method: 'POST', body: isOn ? '0' : '1000' })
+}
+
 test('AWS: moto takes the signature, and none with another secret, region or service', async () => {
   const dynamo = (target: string, body: object) =>
     aws('dynamodb', JSON.stringify(body), { ...json, 'x-amz-target': `DynamoDB_20120810.${target}` })
-  const iam = (fields: Record<string, string>) =>
-    aws('iam', new URLSearchParams({ Version: '2010-05-08', UserName: 'loader', ...fields }).toString(), {
-      'content-type': 'application/x-www-form-urlencoded',
-    })
   await dynamo('CreateTable', {
     TableName: 'orders',
     KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
@@ -67,19 +82,7 @@ test('AWS: moto takes the signature, and none with another secret, region or ser
     BillingMode: 'PAY_PER_REQUEST',
   })
   await dynamo('PutItem', { TableName: 'orders', Item: { id: { S: 'a & ü' } } })
-  await iam({ Action: 'CreateUser' })
-  const made = await iam({ Action: 'CreateAccessKey' })
-  const field = (name: string) => new RegExp(`<${name}>([^<]+)<`).exec(made)?.[1] ?? ''
-  const policy = { Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action: 'dynamodb:*', Resource: '*' }] }
-  await iam({ Action: 'PutUserPolicy', PolicyName: 'all', PolicyDocument: JSON.stringify(policy) })
-  await fetch(`${origin}/moto-api/reset-auth`, { method: 'POST', body: '0' })
-
-  const auth = {
-    access_key_id: field('AccessKeyId'),
-    secret_access_key: field('SecretAccessKey'),
-    region: 'us-east-1',
-    service: 'dynamodb',
-  }
+  const auth = { ...(await keysOf('loader', 'dynamodb:*')), service: 'dynamodb' }
   const config = {
     url: `${origin}/`,
     method: 'POST',
@@ -95,6 +98,50 @@ test('AWS: moto takes the signature, and none with another secret, region or ser
   for (const wrong of [{ secret_access_key: 'another' }, { access_key_id: 'AKIANOBODY0000000000' }]) {
     expect(await tryOut({ ...config, auth: { ...auth, ...wrong } })).toMatchObject({ success: false })
   }
+})
+
+test('AWS Glacier: an inventory is started, waited for and downloaded', async () => {
+  // Of a GET, moto refuses the signature of Amazon's own client as well.
+  await checkSignatures(false)
+  const vault = `${origin}/-/vaults/orders`
+  const scope = 'nobody/20260101/us-east-1/glacier/aws4_request'
+  const authorization = `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host, Signature=none`
+  await fetch(vault, { method: 'PUT', headers: { authorization } })
+  for (const name of ['january', 'february']) {
+    const headers = { authorization, 'x-amz-archive-description': name }
+    const archived = await fetch(`${vault}/archives`, { method: 'POST', headers, body: `rows of ${name}` })
+    expect(archived.status).toBe(201)
+  }
+  const auth = {
+    access_key_id: 'AKIANOBODY0000000000',
+    secret_access_key: 'x',
+    region: 'us-east-1',
+    service: 'glacier',
+  }
+  const config = {
+    url: `${vault}/jobs`,
+    method: 'POST',
+    body: { type: 'json', content: { Type: 'inventory-retrieval' } },
+    authType: 'AWS Signature',
+    auth,
+    responsePathExtractor: 'ArchiveList',
+    steps: [
+      {
+        url: '/-/vaults/orders/jobs/{{start_header:x-amz-job-id}}',
+        until: { path: 'StatusCode', is: ['Succeeded'], fails: ['Failed'], every_seconds: 1 },
+      },
+      { url: '/-/vaults/orders/jobs/{{start_header:x-amz-job-id}}/output' },
+    ],
+  }
+  const table = await makeTable(t, projectId, { name: 'Archives', config })
+  const begun = Date.now()
+  expect(await table.refresh()).toMatchObject({ status: 'succeeded' })
+  // So long it takes to make one.
+  expect(Date.now() - begun).toBeGreaterThan(4_000)
+  expect((await table.rows()).map(({ ArchiveDescription: name, Size: size }) => [name, size])).toEqual([
+    ['january', 15],
+    ['february', 16],
+  ])
 })
 
 test('Flask-HTTPAuth takes the answer to its challenge', async () => {

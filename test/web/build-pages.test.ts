@@ -123,6 +123,14 @@ const pages: Shown[] = [
     },
   },
   {
+    name: 'build-connection-export',
+    path: 'connections/new?sample',
+    ready: async (page) => {
+      await page.getByRole('tab', { name: 'Pages' }).click()
+      await page.getByRole('button', { name: 'Wait for an export' }).click()
+    },
+  },
+  {
     name: 'build-connection-auth',
     path: 'connections/new?sample',
     ready: async (page) => {

@@ -240,6 +240,39 @@ test('For each asks once for each row of another table', async () => {
   expect(complaints).toEqual([])
 })
 
+test('an export is described step by step, and stays as it was written', async () => {
+  const { page, complaints } = await t.visitAs(editor, `/p/${projectId}/build/connections/new`)
+  page.setDefaultTimeout(waitMs)
+  await page.getByLabel('Address', { exact: true }).fill(`${server.origin}/exports`)
+  await page.getByLabel('Name', { exact: true }).fill('Exported orders')
+  await page.getByRole('tab', { name: 'Pages' }).click()
+  await page.getByRole('button', { name: 'Wait for an export' }).click()
+  await page.getByLabel('Address of step 1').fill('/exports/{{start:id}}')
+  await page.getByLabel('Ready when it is').fill('done, completed')
+  await page.getByLabel('Failed when it is').fill('failed')
+  await page.getByLabel('Address of step 2').fill('{{answer:url}}')
+  await look(page, 'export')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByText('Exported orders is saved.').waitFor()
+  const { body } = await expectStatus(200, t.operator.get(`/v1/projects/${projectId}/datasources`))
+  const made = body.data.find(({ name }: { name: string }) => name === 'Exported orders')
+  const until = { path: 'status', is: ['done', 'completed'], fails: ['failed'], every_seconds: 5 }
+  expect(made.config.steps).toEqual([
+    { url: '/exports/{{start:id}}', method: 'GET', until },
+    { url: '{{answer:url}}', method: 'GET' },
+  ])
+  await page.reload()
+  await page.getByRole('tab', { name: 'Pages' }).click()
+  expect(await page.getByLabel('Ready when it is').inputValue()).toBe('done, completed')
+  await page.getByRole('button', { name: 'Remove step 2' }).click()
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page
+    .getByText(/end with a request that waits/)
+    .first()
+    .waitFor()
+  expect(complaints.filter((each) => !each.includes('400'))).toEqual([])
+})
+
 test('the parts of a request stand in one line at 1280 px', async () => {
   const { page } = await t.visitAs(editor, `/p/${projectId}/build/connections/new`)
   page.setDefaultTimeout(waitMs)

@@ -21,6 +21,7 @@ import type { TokenSource } from '../oauth/token-source.ts'
 import type { GrantPlace } from '../oauth/token.ts'
 import { toFailure } from '../outbound/error.ts'
 import type { PageCall, PagerState } from '../request/pages.ts'
+import type { StepsState } from '../request/steps.ts'
 import type { Moment, NamedValues } from '../request/variables.ts'
 import { fileSink, type AnswerHead, type Sink } from '../outbound/receive.ts'
 import { maxRedirects } from '../outbound/redirect.ts'
@@ -82,10 +83,16 @@ export type LoadState = {
   /** The moment that its variables mean, on every page, and the value that it goes on from. */
   at: string
   lastValue: CursorValue | null
-  estimate: Loaded['estimate']
   /** Size of the file of rows. */
   sizeBytes: number
   responseBytes: number
+  /** How far the requests before the one for rows have come. */
+  steps?: StepsState | undefined
+  /** How far its pages have come; absent before the first. */
+  walk?: WalkState | undefined
+}
+export type WalkState = {
+  estimate: Loaded['estimate']
   pager: PagerState
   next: PageCall
   first: PageRows
@@ -119,6 +126,7 @@ export type LoadRun = {
   at: Date
   lastValue: CursorValue | null
   responseBytes: number
+  steps?: StepsState | undefined
 }
 export type DownloadedRows = Omit<FetchedRows, 'responseBytes' | 'elapsedMs'>
 

@@ -54,7 +54,7 @@ export async function walkPages(
   rule: Pagination,
 ): Promise<DownloadedRows | null> {
   const { rowsPath: path, checkpoint, onPage } = run.options
-  const { resumed = null } = checkpoint ?? {}
+  const resumed = checkpoint?.resumed?.walk ?? null
   if (resumed === null) await writeFile(path, '')
   let asked = resumed?.next ?? firstPage(rule, request.url)
   const pager = createPager(rule, asked, resumed?.pager)
@@ -103,14 +103,10 @@ export async function walkPages(
     await checkpoint?.save({
       at: run.at.toISOString(),
       lastValue: run.lastValue,
-      estimate,
       sizeBytes,
       responseBytes: run.responseBytes,
-      pager: walked,
-      next: asked,
-      first,
-      columns,
-      seen,
+      steps: run.steps,
+      walk: { estimate, pager: walked, next: asked, first, columns, seen },
     })
   }
 }

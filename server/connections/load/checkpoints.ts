@@ -91,7 +91,7 @@ function hashOf({ configuration, pagination, basis }: Load): string {
   return (
     createHash('sha256')
       // The number is that of the form in which a state is kept.
-      .update(JSON.stringify([2, configuration, pagination, basis]))
+      .update(JSON.stringify([3, configuration, pagination, basis]))
       .digest('base64url')
   )
 }

@@ -14,7 +14,7 @@ import type { LoadPlan } from './plan-load.ts'
 export type LoadCheckpoint = Pick<Checkpoint, 'rowsPath' | 'forget'> &
   ({ pages: Checkpoint | undefined } | { children: Checkpoint<ChildrenState> | undefined; parents: Parents })
 
-/** A single page needs no checkpoint, but the rows of another table are read once. */
+/** A single request needs no checkpoint, but the rows of another table are read once. */
 export async function checkpointOf(
   app: IngestApp,
   input: LoadInput,
@@ -33,7 +33,8 @@ export async function checkpointOf(
       ? windowsOf(plan.load, { lastValue: plan.lastValue, before: plan.base?.parted.load ?? null, atMs: app.now() })
       : await readParents(app, projectId, { configuration, forEach, tableName })
   if (parents === null) {
-    if (background === undefined || pagination === undefined) return undefined
+    const isLong = pagination !== undefined || configuration.steps !== undefined
+    if (background === undefined || !isLong) return undefined
     const pages = await openCheckpoint(app.store, { ...known, basis: joined, job: background.job })
     return { ...pages, pages }
   }

@@ -51,6 +51,19 @@ export type Moment = {
   values?: NamedValues | undefined
   /** The row of another table that the request is about, as text by column. */
   row?: ReadonlyMap<string, string> | undefined
+  /** What the requests before this one brought: only a step knows. */
+  answers?: StepAnswers | undefined
+}
+
+/** One answer by the paths into its body and the headers, in lower case, that later requests go by. */
+export type StepAnswer = { values: Record<string, unknown>; headers: Record<string, string> }
+/** Of the first request, and of the one before. */
+export type StepAnswers = { start: StepAnswer; answer: StepAnswer }
+
+/** Arguments with which a value names a variable: `id` of `{{start:id}}`. */
+export function argumentsOf(value: unknown, name: string): string[] {
+  const named = variablesIn(value).filter((each) => each.name === name)
+  return [...new Set(named.flatMap(({ argument }) => argument ?? []))]
 }
 
 /** The columns of the other table that a configuration names: `{{row.id}}`. */
@@ -85,7 +98,7 @@ const oauthAddresses = ['token_url', 'authorization_url'] as const
 /** A configuration with its variables filled in for a moment, in address, headers, parameters, authentication and body. */
 export function fillVariables(
   template: HttpConfiguration,
-  { at, lastValue = null, values = new Map(), row }: Moment,
+  { at, lastValue = null, values = new Map(), row, answers }: Moment,
 ): HttpConfiguration {
   const configuration = lastValue === null ? withoutLastValue(template) : template
   let filledChars = 0
@@ -93,7 +106,7 @@ export function fillVariables(
     ({ to }: Sending, write = (value: string) => value): Fill =>
     (text, field) =>
       replaceVariables(text, (variable) => {
-        const value = write(valueOf(variable, { at, lastValue, field, values, row, to }))
+        const value = write(valueOf(variable, { at, lastValue, field, values, row, answers, to }))
         filledChars += value.length
         if (filledChars > fixedLimits.filledChars.value) throw tooLong(field)
         return value
@@ -257,6 +270,7 @@ type Reading = Sending & {
   field: string
   values: NamedValues
   row: Moment['row']
+  answers: Moment['answers']
 }
 
 function valueOf({ name, argument }: Variable, reading: Reading): string {
@@ -279,6 +293,10 @@ function valueOf({ name, argument }: Variable, reading: Reading): string {
   }
   if ((name === 'var' || name === 'secret') && argument !== undefined) return namedValue(name, argument, reading)
   const written = `{{${name}${argument === undefined ? '' : `:${argument}`}}}`
+  const [, which, header] = /^(start|answer)(_header)?$/.exec(name) ?? []
+  if (which !== undefined && argument !== undefined) {
+    return answerValue(written, argument, { answer: reading.answers?.[which as 'start' | 'answer'], header, field })
+  }
   throw invalidField(field, `holds ${written}, which is no variable; there are ${known}`)
 }
 
@@ -299,6 +317,16 @@ function rowValue(column: string, { field, row }: Reading): string {
     )
   }
   return value
+}
+
+type Answered = { answer: StepAnswer | undefined; header: string | undefined; field: string }
+
+function answerValue(written: string, name: string, { answer, header, field }: Answered): string {
+  if (answer === undefined) throw invalidField(field, `holds ${written}, which only the steps behind it know`)
+  const [found] = header === undefined ? [answer.values[name]] : [answer.headers[name.toLowerCase()]]
+  if (typeof found === 'string' || typeof found === 'number' || typeof found === 'boolean') return String(found)
+  const where = header === undefined ? '' : 'header of the '
+  throw invalidField(field, `holds ${written}, and the ${where}answer has no such value`)
 }
 
 /** The first day of a window, the day behind it, and its last day. */

@@ -1,4 +1,4 @@
-import type { HttpConfiguration } from '../../../api/connections.ts'
+import type { HttpConfiguration, RequestStep } from '../../../api/connections.ts'
 import { invalidField } from '../../failure.ts'
 
 /** The part of an API that goes into its requests. Its `url` is the base address. */
@@ -18,12 +18,18 @@ export function withApi(request: HttpConfiguration, api: ApiRequest | null): Htt
   return {
     ...own,
     url: requestAddress(request, api),
+    ...(own.steps !== undefined && { steps: own.steps.map((step) => behind(step, name, api)) }),
     ...(Object.keys(headers).length > 0 && { headers }),
     ...(Object.keys(parameters).length > 0 && { parameters }),
     ...(authType !== undefined && { authType }),
     ...(auth !== undefined && { auth }),
     ...(environment !== undefined && { environment }),
   }
+}
+
+/** A step whose address is a path goes to the API, too; what an answer gives, or a whole address, stays. */
+function behind(step: RequestStep, api: string, request: ApiRequest): RequestStep {
+  return /^[/?]/.test(step.url) ? { ...step, url: requestAddress({ api, url: step.url }, request) } : step
 }
 
 /** Whether the authentication of a request is that of its API. */

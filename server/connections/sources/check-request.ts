@@ -6,6 +6,7 @@ import type { Clock } from '../../clock.ts'
 import { Failure, invalidField } from '../../failure.ts'
 import { buildRequest } from '../request/build-request.ts'
 import { startOf } from '../request/last-value.ts'
+import { checkSteps } from '../request/steps.ts'
 import { exampleRow, fillVariables, holdsLastValue } from '../request/variables.ts'
 import { withApi } from '../request/with-api.ts'
 import type { Database, LoadRule, SourceKind } from '../../store/index.ts'
@@ -45,7 +46,9 @@ export async function checkRequest(
     throw invalidField('load.windows', 'cannot be with for_each: give the span of days as parameters')
   }
   const row = exampleRow(config, { forEach, load })
-  buildRequest(fillVariables(config, { at: new Date(app.now()), values, row, lastValue: startOf(load, null) }))
+  const moment = { at: new Date(app.now()), values, row, lastValue: startOf(load, null) }
+  buildRequest(fillVariables(config, moment))
+  checkSteps(config, moment)
 }
 
 /** Refuses settings that only make sense where something is called. */

@@ -19,7 +19,7 @@ import {
   type FetchedPage,
   type PageCall,
 } from '../../../server/connections/request/pages.ts'
-import { valuesAt } from '../../../server/engine/executor/convert/page-values.ts'
+import { valuesAt } from '../../../server/rows/index.ts'
 
 const url = 'https://api.example/items?size=2'
 const rule = (value: object): Pagination => pagination.parse(value)

@@ -1,20 +1,15 @@
 import { readFile } from 'node:fs/promises'
-import { Failure } from '../../../failure.ts'
 import {
   charsetOf,
   eachRow,
-  jsonBytes,
   outlineOf,
   parseExact,
   parseExtractor,
-  parsePath,
   pick,
-  valueAt,
+  unlessMissing,
+  valuesAt,
 } from '../../../rows/index.ts'
 import type { AnswerBody, PageValues, PageValuesCall } from '../socket/protocol.ts'
-
-/** A link or cursor is shorter; what is longer is none. */
-const maxValueBytes = 16_384
 
 /** Values of a page beside its rows: those at some paths of it, and at some of its last row. */
 export async function pageValues({ body, paths, rowPaths }: PageValuesCall): Promise<PageValues> {
@@ -53,23 +48,4 @@ function lastRow(page: unknown, extractor: string): unknown {
       return last
     }) ?? null
   )
-}
-
-/** Paths that lead nowhere are left out. An object stands for what is too large to be a link or a cursor. */
-export function valuesAt(root: unknown, paths: string[]): Record<string, unknown> {
-  const found = paths.flatMap((path) => {
-    const value = unlessMissing(() => valueAt(root, parsePath(path, 'pagination')))
-    if (value === undefined) return []
-    return [[path, jsonBytes(value, maxValueBytes) > maxValueBytes ? {} : value] as const]
-  })
-  return Object.fromEntries(found)
-}
-
-function unlessMissing(find: () => unknown): unknown {
-  try {
-    return find()
-  } catch (error) {
-    if (error instanceof Failure && error.reason === 'extractor_no_match') return undefined
-    throw error
-  }
 }

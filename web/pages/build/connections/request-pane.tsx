@@ -7,6 +7,7 @@ import { methodsWithBody, type Draft } from './fields/draft.ts'
 import { GroupFields, PaginationFields, ScheduleFields } from './fields/fetching-fields.tsx'
 import { LoadFields } from './fields/load-fields.tsx'
 import { Pairs } from './fields/pairs.tsx'
+import { StepFields } from './fields/step-fields.tsx'
 import classes from './fields/connection.module.css'
 
 type Props = { draft: Draft; onChange: (part: Partial<Draft>) => void; disabled: boolean }
@@ -33,7 +34,11 @@ const parts = [
     count: (draft: Draft) => (draft.body.trim() === '' || !methodsWithBody.has(draft.method) ? 0 : 1),
   },
   { value: 'extract', label: 'Extract', count: (draft: Draft) => (draft.extractor === '' ? 0 : 1) },
-  { value: 'pages', label: 'Pages', count: (draft: Draft) => (draft.pagination === null ? 0 : 1) },
+  {
+    value: 'pages',
+    label: 'Pages',
+    count: (draft: Draft) => (draft.pagination === null ? 0 : 1) + draft.steps.length,
+  },
   { value: 'each', label: 'For each', count: (draft: Draft) => (draft.forEach === null ? 0 : 1) },
   { value: 'load', label: 'Load', count: (draft: Draft) => (draft.load.mode === 'replace' ? 0 : 1) },
   { value: 'schedule', label: 'Schedule', count: (draft: Draft) => (draft.schedule === '' ? 0 : 1) },
@@ -98,6 +103,7 @@ export function RequestPane(props: PaneProps) {
         </Tabs.Panel>
         <Tabs.Panel value="pages">
           <PaginationFields {...fields} />
+          <StepFields {...fields} />
         </Tabs.Panel>
         <Tabs.Panel value="each">{forEach}</Tabs.Panel>
         <Tabs.Panel value="load">

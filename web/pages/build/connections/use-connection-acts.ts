@@ -56,7 +56,8 @@ export function useConnectionActs({ project, source, onMade }: Asked) {
   const execute = useStoppable(async (draft: Draft, signal) => {
     const made = await store(draft)
     // A connection with a body, an append or many rows is loaded in the background, which may take its time.
-    if (bodyOf(draft) !== undefined || draft.load.mode !== 'replace' || draft.forEach !== null) {
+    const isLong = draft.steps.length > 0 || draft.forEach !== null
+    if (bodyOf(draft) !== undefined || draft.load.mode !== 'replace' || isLong) {
       return { made, job: await call<Job>('POST', `${path}/${made.id}/refresh`, { signal }) }
     }
     const config = configurationOf(draft)

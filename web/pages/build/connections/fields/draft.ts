@@ -1,7 +1,9 @@
 import { isSecretName } from '../../../../../api/secret-names.ts'
 import type { AuthType, Configuration, Datasource, Pagination } from '../../shared/wire.ts'
 import { forEachDraftOf, type ForEachDraft } from './for-each.ts'
+import { bodyText, fieldsOf, isFields, linesOf, newId, textOf } from './lines.ts'
 import { emptyLoad, loadDraftOf, type LoadDraft } from './load.ts'
+import { stepDraftsOf, stepsOf, type StepDraft } from './steps.ts'
 
 export type Pair = { id: number; name: string; value: string; required: boolean; secret: boolean }
 export type ParameterGroup = { id: number; name: string; active: boolean; parameters: Pair[] }
@@ -24,18 +26,13 @@ export type Draft = {
   /** Whose variables the request means before those of the project. */
   environment?: string | undefined
   pagination: Pagination | null
+  /** Requests behind this one: an export that is waited for. */
+  steps: StepDraft[]
   forEach: ForEachDraft | null
   load: LoadDraft
   schedule: string
   timeZone: string
   keepVersions: number
-}
-
-let lastId = 0
-/** Lines are told apart by a number of their own: their names are still being typed. */
-export function newId(): number {
-  lastId += 1
-  return lastId
 }
 
 export function newPair(name = '', value = '', marks: { required?: boolean; secret?: boolean } = {}): Pair {
@@ -55,6 +52,7 @@ export const emptyDraft: Draft = {
   body: '',
   extractor: '',
   pagination: null,
+  steps: [],
   forEach: null,
   load: emptyLoad,
   schedule: '',
@@ -103,8 +101,9 @@ export function takenUp(edited: Draft, stored: Draft): Draft {
     })
   return {
     ...edited,
-    // An edit cached by an earlier version of the app has none.
+    // An edit cached by an earlier version of the app has neither.
     forEach: edited.forEach ?? null,
+    steps: (edited.steps ?? []).map((step) => ({ ...step, id: newId() })),
     load: { ...emptyLoad, ...edited.load },
     auth: edited.authType === stored.authType ? stored.auth : {},
     headers: anew(edited.headers, stored.headers),
@@ -150,6 +149,7 @@ export function readConfiguration(config: Configuration): Partial<Draft> {
       body: bodyText(body),
     }),
     extractor: config.responsePathExtractor ?? '',
+    steps: stepDraftsOf(config.steps),
     environment: config.environment,
   }
 }
@@ -182,6 +182,7 @@ export function configurationOf(draft: Draft): Configuration {
     ...(draft.environment !== undefined && { environment: draft.environment }),
     ...(draft.extractor.trim() !== '' && { responsePathExtractor: draft.extractor.trim() }),
     ...(bodyOf(draft) !== undefined && { body: bodyOf(draft) }),
+    ...(draft.steps.length > 0 && { steps: stepsOf(draft.steps) }),
   }
 }
 
@@ -211,34 +212,6 @@ function objectIn(text: string): unknown {
   } catch {
     return null
   }
-}
-
-/** A stored body as it is typed: fields one a line, everything else as text. */
-function bodyText(body: NonNullable<Configuration['body']>): string {
-  const content = body['content'] ?? body
-  const structured = body['type'] === 'form' || body['type'] === 'multipart'
-  return structured && isFields(content) ? linesOf(content) : textOf(content)
-}
-
-function isFields(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** `name=value`, one a line. */
-function linesOf(fields: Record<string, unknown>): string {
-  return Object.entries(fields)
-    .map(([name, value]) => `${name}=${textOf(value)}`)
-    .join('\n')
-}
-
-function fieldsOf(text: string, between: string | RegExp = /[\n&]/): Record<string, string> {
-  const lines = text.split(between).filter((line) => line.trim() !== '')
-  return Object.fromEntries(
-    lines.map((line) => {
-      const [name = '', ...rest] = line.split('=')
-      return [name.trim(), rest.join('=').trim()]
-    }),
-  )
 }
 
 function pairsOf(parameters: NonNullable<Configuration['parameters']>): Pair[] {
@@ -272,9 +245,4 @@ function parametersOf(pairs: Pair[]): NonNullable<Configuration['parameters']> {
 
 function named(pairs: Pair[]): Pair[] {
   return pairs.filter(({ name }) => name.trim() !== '')
-}
-
-function textOf(value: unknown): string {
-  if (value === undefined || value === null) return ''
-  return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
 }

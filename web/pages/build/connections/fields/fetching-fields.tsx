@@ -2,7 +2,8 @@ import { Button, Code, Group, NumberInput, Paper, Select, Stack, Switch, Text, T
 import { Plus } from 'lucide-react'
 import { schedulePresets } from '../../../../text/words.ts'
 import { paginations } from './paginations.ts'
-import { newId, newPair, type Draft, type ParameterGroup } from './draft.ts'
+import { newPair, type Draft, type ParameterGroup } from './draft.ts'
+import { newId } from './lines.ts'
 import { Pairs } from './pairs.tsx'
 
 type Props = { draft: Draft; onChange: (part: Partial<Draft>) => void; disabled: boolean }

@@ -14,6 +14,7 @@ const verbs: Record<Problem['code'], 'Open Auth' | 'Edit the address' | 'Test ag
   rate_limited: 'Test again',
   server_error: 'Test again',
   upstream_errors: 'Test again',
+  not_ready: 'Test again',
 }
 
 /** Why the answer is no data, and the one thing to do next. */
