@@ -186,6 +186,15 @@ export const testConnectionAnswer = z.strictObject({
         .record(z.string(), z.unknown())
         .nullable()
         .meta({ description: 'How the answer seems to go on: a `pagination` to take over.' }),
+      body: z
+        .record(z.string(), z.unknown())
+        .optional()
+        .meta({ description: 'GraphQL: the query with what `pagination` needs in it, to take over with it.' }),
+      primary_key: z.array(z.string()).optional().meta({ description: 'What tells a row, as OData metadata says.' }),
+      columns: z
+        .array(z.strictObject({ source_name: z.string(), type: z.string() }))
+        .optional()
+        .meta({ description: 'Types that OData metadata names, as the schema of a table takes them.' }),
     })
     .optional()
     .meta({ description: 'With `detect`: what the whole answer looks like, where it is JSON.' }),

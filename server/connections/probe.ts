@@ -16,7 +16,7 @@ import { checkSteps } from './request/steps.ts'
 import { answerType } from './request/answer-type.ts'
 import { buildRequest } from './request/build-request.ts'
 import { errorsIn, errorTexts, hasNoData } from './fetch/whole.ts'
-import { graphqlIn, parametersIn, recognise } from './request/recognise.ts'
+import { detect } from './detect.ts'
 import { problemOf } from './request/problem.ts'
 import type { CursorValue } from '../store/index.ts'
 import { fillVariables, type Moment, type NamedValues } from './request/variables.ts'
@@ -94,9 +94,15 @@ export async function probe(template: HttpConfiguration, options: ProbeOptions):
     ...(error && { error }),
     ...(problem && { problem }),
   }
-  if (options.detects !== true || outline === null) return answer
-  const asked = { headers: sent.headers, parameters: parametersIn(configuration), graphql: graphqlIn(configuration) }
-  return { ...answer, detected: recognise(outline, { ...asked, isSample: false }) }
+  if (options.detects !== true || isRefusal(sent)) return answer
+  const detected = await detect({
+    template,
+    configuration,
+    looked: { sent, bytes, outline },
+    call: (asked) => callOnce(asked, { options, left }),
+    look: async (each, its, asked) => (await previewBody(each, its, { configuration: asked, options })).outline,
+  })
+  return detected === undefined ? answer : { ...answer, detected }
 }
 
 type Called = { sent: Sent | NotSent; bytes: Buffer }

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 import { openTestApp, expectStatus, type TestApp } from '../harness/app.ts'
 import { makeTable, type LoadedTable, type RefreshJob } from '../harness/incremental.ts'
+import { openCap } from './odata-server.ts'
 import { openPocketBase } from './pocketbase.ts'
 import { makeOrders } from './server.ts'
 import { openJsonServer, openPostGraphile } from './servers.ts'
@@ -137,6 +138,50 @@ describe('loads that are not whole', () => {
       await expectStatus(200, t.operator.patch(table.path, { config: broken }))
       expect(await table.refresh()).toMatchObject({ status: 'failed' })
       expect(await table.rows()).toHaveLength(10)
+    })
+  })
+})
+
+describe('what a test of the connection finds', () => {
+  const detectedAt = async (t: TestApp, config: object) => {
+    const asked = { ...config, detect: true }
+    return (await expectStatus(200, t.operator.post('/v1/http/test-connection', asked))).body.detected
+  }
+
+  test('PostGraphile: a query without a word of pages is given them, its own type of cursor too', async () => {
+    const server = await openPostGraphile()
+    await server.start()
+    await connected(server, async (t, projectId) => {
+      await server.put(makeOrders(1, 250))
+      const query = '{ ordersSince(first: 100, since: "2000-01-01T00:00:00Z") { nodes { id: rowId } } }'
+      const config = { url: `http://${server.host}/graphql`, method: 'POST', body: { type: 'graphql', content: query } }
+      const { rows, pagination, body } = await detectedAt(t, config)
+      counted.push(`PostGraphile: ${JSON.stringify(body)}`)
+      expect(pagination).toMatchObject({ type: 'cursor', in: 'body', parameter: 'variables.after' })
+      const taken = { ...config, body, responsePathExtractor: rows.path }
+      const table = await makeTable(t, projectId, { config: taken, pagination })
+      expect((await load(table)).details).toMatchObject({ pages: 3, rows: 250 })
+      expect(await table.rows()).toHaveLength(250)
+    })
+  })
+
+  test('SAP CAP: its metadata say what tells a row, and the types', async () => {
+    const server = await openCap()
+    await server.start()
+    await connected(server, async (t) => {
+      await server.put(makeOrders(1, 3))
+      const found = await detectedAt(t, { url: `http://${server.host}/shop/Orders`, method: 'GET' })
+      counted.push(`SAP CAP: ${JSON.stringify(found.columns)}`)
+      expect(found).toMatchObject({
+        rows: { path: 'value', count: 3 },
+        primary_key: ['id'],
+        columns: [
+          { source_name: 'id', type: 'BIGINT' },
+          { source_name: 'customer', type: 'VARCHAR' },
+          { source_name: 'amount', type: 'BIGINT' },
+          { source_name: 'updated_at', type: 'VARCHAR' },
+        ],
+      })
     })
   })
 })

@@ -65,6 +65,9 @@ function report(context: Context, answer: TestConnectionAnswer): void {
   }
   const pages = answer.detected?.pagination
   if (pages !== undefined && pages !== null) print(style.dim(`It seems to go on: pagination: ${JSON.stringify(pages)}`))
+  const { body, primary_key: key } = answer.detected ?? {}
+  if (body !== undefined) print(style.dim(`with a query that asks for its pages: body: ${JSON.stringify(body)}`))
+  if (key !== undefined) print(style.dim(`Rows are told by their key: primary_key: ${JSON.stringify(key)}`))
 }
 
 function isRow(value: unknown): value is Record<string, unknown> {

@@ -3,6 +3,7 @@ import { Wand } from 'lucide-react'
 import { sayCount } from '../../../../text/words.ts'
 import type { Pagination, Tested } from '../../shared/wire.ts'
 import type { Draft } from '../fields/draft.ts'
+import { bodyText } from '../fields/lines.ts'
 import { completed } from '../fields/paginations.ts'
 import classes from '../fields/connection.module.css'
 
@@ -14,13 +15,17 @@ export function Recognised({ tested: { detected }, draft, onChange }: Props) {
   const pagination = detected.pagination === null ? null : completed(detected.pagination)
   // A list at the top needs no path, and one page nothing to go on by.
   const rows = detected.rows !== null && detected.rows.path !== '' ? detected.rows : null
-  if (rows === null && pagination === null) return null
+  const { body, primary_key: key } = detected
+  if (rows === null && pagination === null && key === undefined) return null
   const taken =
     (rows === null || draft.extractor === rows.path) &&
-    (pagination === null || draft.pagination?.type === pagination.type)
+    (pagination === null || draft.pagination?.type === pagination.type) &&
+    (key === undefined || draft.load.key.length > 0)
   const parts = [
     ...(rows === null ? [] : [`${sayCount(rows.count, 'row')} at ${rows.path}`]),
     ...(pagination === null ? [] : [sayPages(pagination)]),
+    ...(body === undefined ? [] : ['the query is given pageInfo and after for them']),
+    ...(key === undefined ? [] : [`rows are told by ${key.join(', ')}`]),
   ]
   return (
     <output className={classes.recognised}>
@@ -32,7 +37,12 @@ export function Recognised({ tested: { detected }, draft, onChange }: Props) {
         <Button
           size="xs"
           onClick={() =>
-            onChange({ ...(rows !== null && { extractor: rows.path }), ...(pagination !== null && { pagination }) })
+            onChange({
+              ...(rows !== null && { extractor: rows.path }),
+              ...(pagination !== null && { pagination }),
+              ...(body !== undefined && { bodyType: 'graphql', body: bodyText(body) }),
+              ...(key !== undefined && { load: { ...draft.load, key } }),
+            })
           }
         >
           Use it
