@@ -33,18 +33,39 @@ if (!Object.hasOwn(commands, command ?? '')) {
 commands[command]()
 
 function contracts() {
-  let differs = false
-  for (const { name, entry } of entries()) {
+  const all = entries()
+  const told = { changed: 0, unread: 0 }
+  for (const { name, entry } of all) {
     const path = join(folder, 'contracts', `${name}.json`)
-    const fresh = contractOfEntry(entry)
-    const old = readJson(path)
-    const changes = changesBetween(old, fresh)
+    const fresh = freshContract(entry)
+    if (fresh.missing.length > 0) {
+      told.unread += 1
+      console.log(
+        [`${name}: cannot be taken, and stays as it is`, ...fresh.missing.map((each) => `  ${each}`)].join('\n'),
+      )
+      continue
+    }
+    const changes = changesBetween(readJson(path), fresh.contract)
     if (changes.length === 0) continue
-    differs = true
+    told.changed += 1
     console.log([`${name}:`, ...changes.map((each) => `  ${each}`)].join('\n'))
-    if (!options.check) writeFileSync(path, `${writeContract(fresh)}\n`)
+    if (!options.check) writeFileSync(path, `${writeContract(fresh.contract)}\n`)
   }
-  if (options.check && differs) process.exitCode = 1
+  console.log(`${all.length} contracts, ${told.changed} changed, ${told.unread} that cannot be taken.`)
+  if (told.unread > 0 || (options.check && told.changed > 0)) process.exitCode = 1
+}
+
+/** The contract of an entry, or what its documents no longer have: one entry holds up none of the others. */
+function freshContract(entry) {
+  try {
+    const contract = contractOfEntry(entry)
+    const missing = contract.documents.flatMap(({ missing: gone, path }) =>
+      gone.map((each) => `${each} is not in ${path}`),
+    )
+    return { contract: { documents: contract.documents.map(({ missing: _, ...rest }) => rest) }, missing }
+  } catch (error) {
+    return { missing: [String(error.message).trim().split('\n')[0]] }
+  }
 }
 
 function show() {

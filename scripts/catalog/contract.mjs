@@ -7,9 +7,10 @@ const listedValues = 40
 const sizeNames =
   /^(limit|count|first|top|results|pagelen|(per|max)[_-]?(page|results)|page[_-]?(size|limit)|page\[(size|limit)\])$/i
 
-/** The contract of an API: its servers, and what it says of the operations that are named. */
+/** The contract of an API: its servers, and what it says of the operations that are named; `missing` are those that it has not. */
 export function contractOf(document, operations) {
-  const found = Object.fromEntries(operations.map((name) => [name, operationOf(document, name)]))
+  const all = operations.map((name) => [name, operationOf(document, name)])
+  const found = Object.fromEntries(all.filter(([, operation]) => operation !== null))
   const used = new Set(Object.values(found).flatMap(({ security = [] }) => security.flat()))
   const schemes = Object.entries(document.components?.securitySchemes ?? document.securityDefinitions ?? {})
   return {
@@ -19,6 +20,7 @@ export function contractOf(document, operations) {
       schemes.filter(([name]) => used.has(name)).map(([name, scheme]) => [name, schemeOf(resolved(document, scheme))]),
     ),
     operations: found,
+    missing: all.filter(([, operation]) => operation === null).map(([name]) => name),
   }
 }
 
@@ -61,7 +63,7 @@ function operationOf(document, name) {
   const [method, path] = name.split(' ')
   const item = resolved(document, document.paths?.[path])
   const operation = item?.[method.toLowerCase()]
-  if (operation === undefined) throw new Error(`The document has no ${name}.`)
+  if (operation === undefined) return null
   const given = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map((each) => resolved(document, each))
   const security = operation.security ?? document.security
   const servers = (operation.servers ?? item.servers)?.map(({ url }) => url)
