@@ -6,12 +6,12 @@ import type { NotSent, Sent } from './outbound/send.ts'
 
 type Detected = NonNullable<TestConnectionAnswer['detected']>
 /** An answer, looked into. */
-export type Looked = { sent: Sent; bytes: Buffer; outline: Position[] | null }
+export type DetectedAnswer = { sent: Sent; bytes: Buffer; outline: Position[] | null }
 type Detecting = {
   /** The request as its author wrote it, and with its variables filled in. */
   template: HttpConfiguration
   configuration: HttpConfiguration
-  looked: Looked
+  looked: DetectedAnswer
   /** Makes another request, in the time that is left. */
   call: (configuration: HttpConfiguration) => Promise<{ sent: Sent | NotSent; bytes: Buffer }>
   look: (sent: Sent, bytes: Buffer, configuration: HttpConfiguration) => Promise<Position[] | null>
@@ -26,14 +26,14 @@ export async function detect(detecting: Detecting): Promise<Detected | undefined
   return { ...found, ...(await relayPages(detecting, found.rows?.path ?? '')), ...(await entityOf(detecting)) }
 }
 
-function recognised({ sent, outline }: Looked, configuration: HttpConfiguration) {
+function recognised({ sent, outline }: DetectedAnswer, configuration: HttpConfiguration) {
   const { headers } = sent
   const asked = { headers, parameters: parametersIn(configuration), graphql: graphqlIn(configuration) }
   return recognise(outline ?? [], { ...asked, isSample: false })
 }
 
 const relayList = /^(data(?:\.\w+)+)\.(?:nodes|edges(?:\.\*\.node)?)$/
-/** How servers name the type that a cursor has there. */
+/** Words by which servers name the type that they expect. */
 const expectedType = /expecting type \\?"([A-Za-z_]\w*)!?\\?"/
 
 /** The query of a request with pages as Relay has them, where the API takes it so. */

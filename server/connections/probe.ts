@@ -170,7 +170,7 @@ async function callThrough({ template, first, moment }: Template, calling: Calli
 
 const longer = 'A refresh waits for it in the background.'
 
-/** What a step goes by is a small answer. */
+/** Answers that a step goes by are small. */
 function read(bytes: Buffer, paths: string[]): Pick<PageValues, 'outline' | 'values'> {
   const nothing = { outline: null, values: {} }
   if (bytes.length > smallBytes) return nothing

@@ -12,7 +12,7 @@ import type { RowOrigin } from '../fetch/row-origin.ts'
 import { warningsOf } from '../fetch/whole.ts'
 import { checkpointOf, fetchFor, type LoadCheckpoint } from './fetch-origin.ts'
 import { joinRows } from './join-rows.ts'
-import type { Ingested, IngestApp, LoadInput, Stored } from './loading.ts'
+import type { Ingested, IngestApp, LoadInput, LoadOutcome } from './loading.ts'
 import { planLoad, type LoadPlan } from './plan-load.ts'
 import { recordLoad } from './record-load.ts'
 import { refuseFullProject } from './stored-bytes.ts'
@@ -64,7 +64,7 @@ function workPaths(files: Files) {
 type Loading = { plan: LoadPlan; checkpoint: LoadCheckpoint | undefined; paths: Paths }
 
 /** Everything up to the moment in which it counts. */
-async function load(app: IngestApp, input: LoadInput, { plan, checkpoint, paths }: Loading): Promise<Stored> {
+async function load(app: IngestApp, input: LoadInput, { plan, checkpoint, paths }: Loading): Promise<LoadOutcome> {
   const { projectId } = input
   const { signal } = input.turn
   const api = input.from.kind === 'request' ? input.from.api : null
@@ -124,7 +124,7 @@ async function joinAndJudge(
   app: IngestApp,
   { projectId, from }: LoadInput,
   { plan, paths, fetched, converted, limits }: Came,
-): Promise<Stored> {
+): Promise<LoadOutcome> {
   const { rules, live, base, tableName, request } = plan
   const { truncated, validators } = fetched
   const pagination = from.kind === 'request' ? from.pagination : undefined

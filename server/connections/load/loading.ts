@@ -65,4 +65,4 @@ export type LoadInput = {
 export type Unchanged = { lastValue: CursorValue | null; warnings: LoadWarning[]; builtFrom?: BuiltFrom[] }
 
 /** The outcome of a load before it counts. */
-export type Stored = FetchedVersion | Unchanged
+export type LoadOutcome = FetchedVersion | Unchanged

@@ -12,11 +12,11 @@ import { Failure } from '../../failure.ts'
 import { lockProjectForQuota, type Tables } from '../../store/index.ts'
 import { loadWaiting } from '../sources/schedules.ts'
 import { recordSourceAct } from '../sources/source-acts.ts'
-import type { Ingested, IngestApp, LoadInput, Stored, Unchanged } from './loading.ts'
+import type { Ingested, IngestApp, LoadInput, LoadOutcome, Unchanged } from './loading.ts'
 import type { LoadPlan } from './plan-load.ts'
 import { refuseTooMuch } from './stored-bytes.ts'
 
-type Recording = { input: LoadInput; plan: LoadPlan; stored: Stored }
+type Recording = { input: LoadInput; plan: LoadPlan; stored: LoadOutcome }
 
 /** In one transaction: the version or that nothing is new, the job behind it, and the audit entry. */
 export async function recordLoad(

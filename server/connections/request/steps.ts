@@ -16,8 +16,8 @@ export const noStepsDone: StepsState = { done: 0, start: nothing, answer: nothin
 const bodyHeader = /^content-/i
 
 /**
- * The request that comes after those that are done: the first is the configuration itself. What it says of headers and
- * authentication goes with every step to the same host, port and scheme, and nowhere else.
+ * The request that comes after those that are done: the first is the configuration itself. Its headers and
+ * authentication go with every step to the same host, port and scheme, and nowhere else.
  */
 export function stepRequest(
   template: HttpConfiguration,
@@ -118,7 +118,7 @@ function inStep<Result>(index: number, work: () => Result): Result {
 
 type Read = { values: Record<string, unknown>; headers: Record<string, string> }
 
-/** How the answer to a request stands by what its step waits for. */
+/** Standing of an answer by the values that its step waits for. */
 export function standing(step: RequestStep | undefined, { status, values }: Read & { status: number }) {
   const { until } = step ?? {}
   if (until === undefined) return { kind: 'done' as const }

@@ -51,13 +51,13 @@ export type Moment = {
   values?: NamedValues | undefined
   /** The row of another table that the request is about, as text by column. */
   row?: ReadonlyMap<string, string> | undefined
-  /** What the requests before this one brought: only a step knows. */
+  /** Answers to the requests before this one: only a step has them. */
   answers?: StepAnswers | undefined
 }
 
 /** One answer by the paths into its body and the headers, in lower case, that later requests go by. */
 export type StepAnswer = { values: Record<string, unknown>; headers: Record<string, string> }
-/** Of the first request, and of the one before. */
+/** Answers to the first request, and to the one before. */
 export type StepAnswers = { start: StepAnswer; answer: StepAnswer }
 
 /** Arguments with which a value names a variable: `id` of `{{start:id}}`. */
