@@ -213,6 +213,7 @@ export const putDefinition = z.strictObject({
   environment: slug.default('production').meta({
     description: 'Where the changed queries are meant to go: the plan says what releasing them there would do.',
   }),
+  force: flag('false').meta({ description: 'Apply what does not pass its tests with rows.' }),
 })
 
 /** The planned change of one thing of the project. */

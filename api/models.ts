@@ -40,7 +40,13 @@ export const listModel = z.strictObject({
   }),
   name: slug.optional().meta({ description: 'Of the new table; `<table>_<column>` if left out.' }),
 })
-export const changeModel = z.strictObject(modelContent)
+export const changeModel = z.strictObject({
+  ...modelContent,
+  force: z
+    .boolean('must be true or false')
+    .default(false)
+    .meta({ description: 'Save SQL that does not pass the tests with rows of the model.' }),
+})
 
 export const model = z
   .object({

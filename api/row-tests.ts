@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { slug } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
-import { sqlText } from './queries.ts'
+import { queryContent, sqlText } from './queries.ts'
 import { slotsSchema } from './slots.ts'
 
 const row = z.record(z.string().max(200), z.unknown())
@@ -14,6 +14,15 @@ const testFields = {
     .record(slug, z.union([rows, z.string().max(1_000_000)]))
     .default({})
     .meta({ description: 'Rows of the tables that it reads, as a list or as CSV; a table left out has none.' }),
+  question: z
+    .string()
+    .max(fixedLimits.questionChars.value)
+    .regex(/\S/, 'must not be empty')
+    .optional()
+    .meta({ description: 'A question that the query must answer, with the values that it says; or be refused.' }),
+  asked_on: z.iso.date('must be a day such as 2026-01-31').optional().meta({
+    description: 'The day on which the question is asked, for “last month”; the day of the test if left out.',
+  }),
   parameters: z.record(z.string(), z.unknown()).default({}).meta({ description: 'Values of slots by name.' }),
   expect: rows
     .nullable()
@@ -31,11 +40,14 @@ const testFields = {
 
 export const rowTest = z
   .strictObject({ name: slug, ...testFields })
-  .superRefine(({ query, model, parameters, expect, error }, context) => {
+  .superRefine(({ query, model, question, asked_on: askedOn, parameters, expect, error }, context) => {
     const issue = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
-    if ((query === undefined) === (model === undefined)) issue('query', 'or model is required, not both')
+    const isRefused = question !== undefined && error !== null && model === undefined
+    if ((query === undefined) === (model === undefined) && !isRefused) issue('query', 'or model is required, not both')
     if ((expect === null) === (error === null)) issue('expect', 'or error is required, not both')
     if (model !== undefined && Object.keys(parameters).length > 0) issue('parameters', 'are for a query')
+    if (model !== undefined && question !== undefined) issue('question', 'is for a query')
+    if (question === undefined && askedOn !== undefined) issue('asked_on', 'is for a question')
   })
   .meta({
     id: 'RowTest',
@@ -45,7 +57,16 @@ export const rowTest = z
       {
         oneOf: [
           { required: ['query'], not: { required: ['model'] } },
-          { required: ['model'], not: { required: ['query'] }, properties: { parameters: { maxProperties: 0 } } },
+          {
+            required: ['model'],
+            not: { anyOf: [{ required: ['query'] }, { required: ['question'] }] },
+            properties: { parameters: { maxProperties: 0 } },
+          },
+          {
+            required: ['question', 'error'],
+            properties: { error: { type: 'string' } },
+            not: { anyOf: [{ required: ['query'] }, { required: ['model'] }] },
+          },
         ],
       },
       {
@@ -54,8 +75,14 @@ export const rowTest = z
           { required: ['error'], properties: { error: { type: 'string' }, expect: { type: 'null' } } },
         ],
       },
+      { anyOf: [{ required: ['question'] }, { not: { required: ['asked_on'] } }] },
     ],
   })
+
+export const testsFilter = z.strictObject({
+  query: slug.optional().meta({ description: 'Only those of this query.' }),
+  model: slug.optional().meta({ description: 'Only those of this model.' }),
+})
 
 /** Statements that are tested instead of those that are saved. */
 const statement = z.strictObject({ name: slug, sql: sqlText })
@@ -71,10 +98,23 @@ export const runTests = z.strictObject({
     .optional()
     .meta({ description: 'Instead of those that are saved.' }),
   queries: z
-    .array(statement.extend({ slots: slotsSchema.optional() }))
+    .array(
+      statement.extend({
+        slots: slotsSchema.optional(),
+        description: queryContent.shape.description.optional(),
+        examples: queryContent.shape.examples.optional(),
+      }),
+    )
     .max(2_000)
     .default([]),
   models: z.array(statement).max(fixedLimits.models.value).default([]),
+})
+
+export const testFromCall = z.strictObject({
+  query: slug.meta({ description: 'A deployed query, of which calls are recorded.' }),
+  environment: slug.default('production'),
+  name: slug.optional().meta({ description: 'Of the test; `<query>_call` if left out.' }),
+  save: z.boolean('must be true or false').default(true).meta({ description: 'False: only show it.' }),
 })
 
 export const testResult = z

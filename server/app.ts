@@ -56,8 +56,8 @@ import { openLookups, type Lookups } from './lookups/index.ts'
 import { definitionTurns } from './definition/index.ts'
 import { engineMoveTurns } from './engine-move/index.ts'
 import { openGate, type Gate } from './flow/index.ts'
-import { openTableModels, readModelStatements, runRebuild } from './models/index.ts'
-import { openTestGate } from './row-tests/index.ts'
+import { openTableModels, readModelStatements, runRebuild, type ModelTests } from './models/index.ts'
+import { openTestGate, type LastCall, type OpenReading } from './row-tests/index.ts'
 import { openJobs, type Jobs } from './jobs/index.ts'
 import { openLog } from './log.ts'
 import type { Observe } from './observe.ts'
@@ -85,6 +85,7 @@ import {
   openLanguageModel,
   openQuestionLog,
   openQuestionIndexes,
+  openReadingAmong,
   renameExpected,
   type LanguageModel,
   type QuestionLog,
@@ -105,6 +106,7 @@ import {
 } from './readiness.ts'
 import {
   createRehearsal,
+  readLastCall,
   openCanaries,
   openRollout,
   endReplay,
@@ -197,8 +199,12 @@ export type App = KeyAccess & {
   questionIndexes: QuestionIndexes
   /** The same indexes, as releases see them: which questions would move. */
   deployGate: DeployGate
-  /** Tests with rows, as releases see them. */
-  testGate: TestGate
+  /** Tests with rows, as releases and changes of models see them. */
+  testGate: TestGate & ModelTests
+  /** How their questions are read. */
+  openReading: OpenReading
+  /** The last recorded call of a query, of which a test is made. */
+  lastCall: LastCall
   /** Null where none is configured. */
   languageModel: LanguageModel | null
   questionLog: QuestionLog
@@ -330,6 +336,7 @@ export async function openApp(
     const routing = { ...questionIndexesOptions(config), ...models, ...asked }
     const questionIndexes = opened(await openQuestionIndexes(routing))
     const judged = { store, usage, deployments, deployGate: questionIndexes, observe, now }
+    const openReading: OpenReading = (among) => openReadingAmong({ questionIndexes, now }, among)
     const canaries = opened(openCanaries(judged, limits.canaryIntervalSeconds * 1000))
     const app: App = {
       config,
@@ -385,7 +392,9 @@ export async function openApp(
       canaries,
       questionIndexes,
       deployGate: questionIndexes,
-      testGate: openTestGate({ store, catalogs, engine, builder, files, config }),
+      testGate: openTestGate({ store, catalogs, engine, builder, files, config, deployments, openReading }),
+      openReading,
+      lastCall: (place) => readLastCall({ ...calls, recorder: rollout.recorder }, place),
       languageModel: openLanguageModel({ config, outbound, observe }),
       questionLog,
       signInAttempts: attempts.signIn,

@@ -24,6 +24,7 @@ async function saveModel(doing: Doing, { known, given, unloaded, entry }: Saving
   const { app, caller, projectId, results } = doing
   const { schema: _schema, ...content } = fromWire(modelSchema, given)
   const pending = [...unloaded].filter((name) => name !== given.name && isNamed(given.sql, name))
+  if (pending.length > 0) results.unexamined.add(given.name)
   const input = { projectId, ...content, tags: known?.tags ?? [], pending }
   const fields = entry.changes.map(({ field }) => field)
   const isContent = known === undefined || fields.some((field) => !field.startsWith('schema'))
@@ -31,7 +32,8 @@ async function saveModel(doing: Doing, { known, given, unloaded, entry }: Saving
     ? known
     : known === undefined
       ? await createModel(app, caller, input)
-      : await changeModel(app, caller, input)
+      : // Its tests come with the definition, and are run once all of it is there.
+        await changeModel(app, caller, { ...input, force: true })
   if (known === undefined) results.jobs.push(...(await firstBuild(doing, saved.id, given.name)))
   if (known === undefined || fields.some((field) => field.startsWith('schema'))) {
     await putModelRules(doing, { datasourceId: saved.id, before: known?.rules.columns ?? [], given })

@@ -6,6 +6,7 @@ import { Failure } from '../failure.ts'
 import { tablesMovedBy } from '../models/index.ts'
 import { checkRelease, hasQuery, readQueryReads, type ReleaseReport } from '../queries/index.ts'
 import { inOneTransaction, lockProjectForQuota, type Database, type Tables } from '../store/index.ts'
+import { runChangedTests } from './changed-tests.ts'
 import { planAll, refuseTwins, type Prune } from './plan-all.ts'
 import { entryOf, refusedBy, type PlanEntry } from './plan-entry.ts'
 import type { Unloaded } from './plan-queries.ts'
@@ -38,6 +39,8 @@ type Input = {
   prune: Prune
   /** Where the queries are meant to go. */
   environment: string
+  /** Apply what does not pass its own tests. */
+  force: boolean
 }
 
 /**
@@ -76,6 +79,7 @@ export async function putDefinition(app: DefinitionParts, caller: Caller, input:
     }
     const changed = plan.filter(({ action }) => action !== 'unchanged')
     const report = check ? await lookAhead(doing, { plan, environment: input.environment }) : null
+    await runChangedTests(doing, { plan, ...input })
     if (changed.length > 0) {
       const details = countsOf(changed)
       await recordAct(transaction, caller, { action: 'definition.applied', target: projectId, projectId, details })

@@ -7,7 +7,9 @@ import type { QueryEngine, TableBuilder } from '../engine/index.ts'
 import type { Gate } from '../flow/index.ts'
 import type { Jobs } from '../jobs/index.ts'
 import type { Origins } from '../projects/index.ts'
+import type { ModelTests } from '../models/index.ts'
 import type { ReleaseParts } from '../queries/index.ts'
+import type { OpenReading } from '../row-tests/index.ts'
 import type { Alerts, Post } from '../usage/index.ts'
 import type { PlanEntry } from './plan-entry.ts'
 
@@ -21,6 +23,8 @@ export type DefinitionParts = ReleaseParts & {
   deployments: ReleaseParts['deployments'] & DeployedQueries
   queryGate: QueryGate
   models: TableModels
+  testGate: ReleaseParts['testGate'] & ModelTests
+  openReading: OpenReading
   files: Files
   jobs: Jobs
   /** The gate for putting a definition, by project. */
@@ -35,7 +39,7 @@ export type DefinitionParts = ReleaseParts & {
 export type Results = {
   jobs: Array<{ id: string; tableName: string }>
   secrets: Array<{ alert: string; target: string; secret: string }>
-  /** Queries that nobody can look at before their tables have data. */
+  /** Queries and models that nobody can look at before their tables have data. */
   unexamined: Set<string>
 }
 

@@ -39,6 +39,9 @@ export type ModelContent = {
 type Named = { projectId: string; name: string }
 export type ModelApp = SourceApp & StatementParts & { jobs: Jobs }
 
+/** A port: refuses SQL that would not pass the tests with rows of its model. */
+export type ModelTests = { refuseFailingModel(projectId: string, model: { name: string; sql: string }): Promise<void> }
+
 export async function createModel(app: ModelApp, caller: Caller, input: Named & ModelContent): Promise<Model> {
   const { projectId, name } = input
   await requireRole(app, caller, projectId, 'editor')
@@ -70,10 +73,15 @@ export async function createModel(app: ModelApp, caller: Caller, input: Named & 
 }
 
 /** Its tables and columns change with its next build, which begins at once; until then the data that serves stays. */
-export async function changeModel(app: ModelApp, caller: Caller, input: Named & ModelContent): Promise<Model> {
+export async function changeModel(
+  app: ModelApp & { testGate: ModelTests },
+  caller: Caller,
+  { force = false, ...input }: Named & ModelContent & { force?: boolean },
+): Promise<Model> {
   const { projectId, name } = input
   const before = await findRecord(app, caller, input, 'editor')
   const examined = await examineAmong(app, input)
+  if (!force && input.sql !== before.sql) await app.testGate.refuseFailingModel(projectId, input)
   const { datasourceId } = before
   await app.store.db.transaction().execute(async (transaction) => {
     refuseCycle(graphWith(await readModels(transaction, projectId), name, examined), name)

@@ -2,7 +2,7 @@ import type { modelComparison } from '../../api/models.ts'
 import type { Value } from '../../api/wire-codec.ts'
 import type { DeployedQueries } from '../data/index.ts'
 import type { Database } from '../store/index.ts'
-import { above, graphOf } from './graph.ts'
+import { above, below, graphOf } from './graph.ts'
 import { readModels } from './records.ts'
 
 type Moves = Value<typeof modelComparison>['moves']
@@ -15,7 +15,7 @@ export type QueryDependents = {
     since(queryIds: string[], environment: string, from: Date): Promise<Map<string, Moves['callers']>>
   }
   /** Questions of the project that one of these queries must answer. */
-  storedQuestions(projectId: string, queries: string[]): Promise<string[]>
+  storedQuestions: (projectId: string, queries: string[]) => Promise<string[]>
   now: () => number
 }
 
@@ -52,4 +52,14 @@ export async function tablesMovedBy(
 ): Promise<(name: string) => string[]> {
   const graph = graphOf(await readModels(store.db, projectId))
   return (name) => [name, ...above(graph, name)]
+}
+
+/** The models that some tables are or are built from. */
+export async function modelsUnder(
+  store: Pick<Database, 'db'>,
+  projectId: string,
+  tables: string[],
+): Promise<Set<string>> {
+  const graph = graphOf(await readModels(store.db, projectId))
+  return new Set(tables.flatMap((name) => (graph.has(name) ? [name, ...below(graph, name)] : [])))
 }

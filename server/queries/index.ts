@@ -6,7 +6,14 @@ export { openQueryCallers, type QueryCallers } from './calls/callers.ts'
 export type { AnsweredCall, CallWatch } from './calls/call-watch.ts'
 export { answerRun, call, limitRun, type CallAnswer, type CallParts } from './calls/call.ts'
 export { openQueryGate } from './deployed/data-change.ts'
-export type { DeployGate, EvaluatedPlace, GatedChange, Regression, RoutingReport } from './deployed/deploy-gate.ts'
+export type {
+  ChangedQuery,
+  DeployGate,
+  EvaluatedPlace,
+  GatedChange,
+  Regression,
+  RoutingReport,
+} from './deployed/deploy-gate.ts'
 export { readPastReads } from './deployed/past-reads.ts'
 export { openDeployments, type Deployments } from './deployed/deployments.ts'
 export {
@@ -23,7 +30,7 @@ export {
   type LiveVersion,
   type ReleaseTrial,
 } from './deployed/deployment-index.ts'
-export { readStatements, type StatementToTest, type TestGate } from './releases/test-gate.ts'
+export { readQueriesToTest, type QueryToTest, type TestGate } from './releases/test-gate.ts'
 export type { Rehearsal } from './releases/rehearsal.ts'
 export type { NewTrial } from './releases/start-trial.ts'
 export { continueRelease, endTrial, listTrials, noteTrial, stepTrial, type TrialRecord } from './releases/trial-acts.ts'

@@ -25,6 +25,7 @@ export {
 export { completenessOf, type Decision } from './verbs/decide.ts'
 export { candidatesOf, refusalOf, roundShare, schemaOf, wireRouting } from './verbs/refusal.ts'
 export { renameExpected } from './verbs/renamed-query.ts'
+export { openReadingAmong } from './verbs/read-among.ts'
 export { resolveQuestions } from './verbs/resolve.ts'
 export { tryQuestion, type Tried } from './verbs/try.ts'
 export { readQueries, warmQuestions } from './verbs/warm.ts'

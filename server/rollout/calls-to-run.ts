@@ -1,3 +1,4 @@
+import { isSecretName } from '../../api/secret-names.ts'
 import type { Vault } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import type { LiveVersion } from '../queries/index.ts'
@@ -46,4 +47,19 @@ export async function callsToRun(
     }
   }
   return byQuery
+}
+
+/**
+ * The values of the last recorded call of a deployed query, as a replay would run it; null where none is recorded. What
+ * goes by the name of a secret is not told.
+ */
+export async function readLastCall(
+  app: Parts,
+  { projectId, environment, version }: { projectId: string; environment: string; version: LiveVersion },
+): Promise<{ recording: boolean; parameters: Record<string, unknown> | null }> {
+  const { recording } = await readReplaySettings(app.store, projectId)
+  const calls = await callsToRun(app, { projectId, environments: [environment], versions: [version], each: 1 })
+  const [last] = calls.get(version.queryId) ?? []
+  if (last === undefined) return { recording, parameters: null }
+  return { recording, parameters: Object.fromEntries(Object.entries(last).filter(([name]) => !isSecretName(name))) }
 }

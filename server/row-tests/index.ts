@@ -1,2 +1,5 @@
 export { deleteTest, listTests, putTest, readTests } from './tests.ts'
-export { openTestGate, runTests } from './run.ts'
+export { failingTests, openTestGate, testFailed } from './gate.ts'
+export { testFromCall, type LastCall } from './from-call.ts'
+export type { OpenReading } from './judge.ts'
+export { runTests, type TestParts } from './run.ts'

@@ -18,9 +18,16 @@ export async function readTests({ store }: Parts, projectId: string): Promise<Ro
   return rows.map(({ content }) => content)
 }
 
-export async function listTests(app: Parts & { store: Database }, caller: Caller, input: { projectId: string }) {
-  await requireRole(app, caller, input.projectId, 'viewer')
-  return readTests(app, input.projectId)
+export async function listTests(
+  app: Parts & { store: Database },
+  caller: Caller,
+  { projectId, query, model }: { projectId: string; query?: string | undefined; model?: string | undefined },
+): Promise<RowTest[]> {
+  await requireRole(app, caller, projectId, 'viewer')
+  const tests = await readTests(app, projectId)
+  return tests.filter(
+    (test) => (query === undefined || test.query === query) && (model === undefined || test.model === model),
+  )
 }
 
 /** Makes a test, or changes the one of its name. */

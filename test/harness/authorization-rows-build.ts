@@ -67,6 +67,11 @@ export const data: Record<string, Row> = {
   'PUT /v1/projects/:project_id/tests': editor({ body: ({ unique }) => rowTest(unique) }),
   'DELETE /v1/projects/:project_id/tests/:test_name': editor({ status: 204, fresh: { test_name: 'rowTest' } }),
   'POST /v1/projects/:project_id/tests/run': editor({ body: { tests: [] } }),
+  // It is not deployed there.
+  'POST /v1/projects/:project_id/tests/from-call': editor({
+    status: 404,
+    body: { query: 'orders_in_region', environment: 'nowhere' },
+  }),
   // Nobody comes back from anywhere here.
   'POST /v1/oauth/return': row('person')({ status: 400, body: { server: 'x', state: 'x', code: 'x' } }),
   'GET /v1/projects/:project_id/variables': viewer(),

@@ -87,3 +87,64 @@ test('mistakes are told at the statement, and a viewer reads a model and changes
   await page.getByRole('textbox', { name: 'SQL' }).fill('select * from orders where country = $country')
   await page.getByText('A model has no slots: take out $country.').waitFor()
 }, 120_000)
+
+test('tests with rows stand at their query and model: run on what is in the editor, made of the last call, deleted', async () => {
+  const path = `/v1/projects/${project.projectId}`
+  await project.create('big', 'select id, total from orders where total > 5')
+  await project.settled()
+  const given = {
+    orders: [
+      { id: 1, total: 5 },
+      { id: 2, total: 6 },
+    ],
+  }
+  const own = { name: 'only_big', model: 'big', given, expect: [{ id: 2, total: 6 }], exact: true }
+  await expectStatus(200, t.operator.put(`${path}/tests`, own))
+  const owner = await t.member(project.projectId, 'owner')
+  const { page, complaints } = await t.visitAs(owner, `/p/${project.projectId}/build/models/big`)
+  page.setDefaultTimeout(waitMs)
+  const tests = page.getByRole('region', { name: 'Tests with rows' })
+  await tests.getByRole('button', { name: 'Run the test' }).click()
+  await tests.getByText('1 test passed.').waitFor()
+  // As it is typed, before anything is saved.
+  await page.getByRole('textbox', { name: 'SQL' }).fill('select id, total from orders where total > 4')
+  await tests.getByRole('button', { name: 'Run the test' }).click()
+  await tests.getByText('1 of 1 failed.').waitFor()
+  await tests.getByText('only_big').click()
+  await tests.getByRole('table', { name: 'Unexpected of only_big' }).getByRole('cell', { name: '5' }).waitFor()
+  await takePicture(page, 'model-tests-light-1280')
+  expect(await findBarriers(page, 'model')).toEqual([])
+  await page.getByRole('button', { name: 'Save and build' }).click()
+  await page.getByText('The test only_big of big does not pass').waitFor()
+  await page.getByRole('button', { name: 'Save anyway' }).click()
+  await page.getByText('big is saved. Its build has begun.').waitFor()
+  await project.settled()
+
+  const query = { name: 'of_country', sql: 'select id, total from orders where country = $country order by id' }
+  await expectStatus(201, t.operator.post(`${path}/queries`, query))
+  await expectStatus(200, t.operator.post(`${path}/queries/of_country/deploy`, {}))
+  const asked = await t.visitAs(owner, `/p/${project.projectId}/build/queries/of_country`)
+  asked.page.setDefaultTimeout(waitMs)
+  await asked.page.getByRole('button', { name: 'Tests', exact: true }).click()
+  const list = asked.page.getByRole('region', { name: 'Tests with rows' })
+  await list.getByRole('button', { name: 'Test from the last call' }).click()
+  await list.getByText('The project records no calls.').waitFor()
+  await expectStatus(200, t.operator.put(`${path}/replay-settings`, { recording: true }))
+  await expect.poll(() => t.app.callWatch.isOn).toBe(true)
+  const permissions = [{ project_id: project.projectId, environments: '*' }]
+  const key = await expectStatus(201, t.operator.post('/v1/api-keys', { name: 'test', permissions }))
+  await expectStatus(200, t.withToken(key.body.secret).post('/v1/queries/of_country', { country: 'DE' }))
+  await list.getByRole('button', { name: 'Test from the last call' }).click()
+  await list.getByText('of_country_call').click()
+  await list.getByRole('table', { name: 'Expected of of_country_call' }).getByRole('cell', { name: '20' }).waitFor()
+  await list.getByRole('button', { name: 'Run the test' }).click()
+  await list.getByText('1 test passed.').waitFor()
+  await takePicture(asked.page, 'query-tests-light-1280')
+  await asked.page.emulateMedia({ colorScheme: 'dark' })
+  await asked.page.setViewportSize({ width: 390, height: 844 })
+  await takePicture(asked.page, 'query-tests-dark-390')
+  expect(await findBarriers(asked.page, 'query')).toEqual([])
+  await list.getByRole('button', { name: 'Delete test' }).click()
+  await list.getByText('No tests yet.').waitFor()
+  expect([...complaints, ...asked.complaints].filter((each) => !each.includes('409'))).toEqual([])
+}, 180_000)

@@ -228,11 +228,15 @@ export function sharedTables({ plan, environment }: Pick<Planned, 'plan' | 'envi
 /** Before anything is changed: the service would refuse the release and leave the drafts behind. */
 export function refuseUnreleasable({ plan, pending }: Planned, { force, way }: { force: boolean; way: string }): void {
   const impossible = plan.plan.flatMap(({ kind, name, refused }) => {
-    if (refused === null) return []
+    if (refused === null || (force && refused.reason === 'test_failed')) return []
     return [kind === 'query' ? refused.message : `${kind} ${name}: ${refused.message}`]
   })
   if (impossible.length > 0) {
-    throw new CommandFailure('refused', ['This cannot be applied.', ...impossible].join('\n  '), { fields: { plan } })
+    const isForcible = plan.plan.every(({ refused }) => refused === null || refused.reason === 'test_failed')
+    throw new CommandFailure('refused', ['This cannot be applied.', ...impossible].join('\n  '), {
+      ...(isForcible && { hint: `Nothing was changed. ${way}` }),
+      fields: { plan },
+    })
   }
   const breaking = [
     ...plan.plan.filter((entry) => entry.release?.compatibility === 'breaking'),

@@ -48,7 +48,7 @@ export function releaseCommand(): Command {
     .option('-m, --message <text>', 'why, for the history')
     .option('--commit <revision>', 'the revision of the files; of a git checkout it is known')
     .option('--only <queries...>', 'only these queries, and nothing else of the files')
-    .option('--force', 'although something breaks callers, or takes questions of other queries')
+    .option('--force', 'although something breaks callers, takes questions of other queries, or fails its tests')
     .option('--shared', 'also where it changes tables that other environments read')
     .option('--no-wait', 'do not wait for the first load of new tables')
     .option('--prune', 'also delete tables that the files do not name, with their data')
@@ -119,7 +119,11 @@ export async function apply(
   try {
     progress.show(null, 'applying the definition')
     const path = `/v1/projects/${projectId}/definition`
-    const plan = await manage.send<Plan>('PUT', withQuery(path, { prune, environment }), definition)
+    const plan = await manage.send<Plan>(
+      'PUT',
+      withQuery(path, { prune, environment, force: options.force === true }),
+      definition,
+    )
     progress.end()
     const loaded = options.wait === false ? [] : await awaitFirstLoads(context, { definition, begun: plan.jobs })
     const done = await releaseDrafts(context, environment, options).catch(async (error: unknown) => {

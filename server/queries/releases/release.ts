@@ -17,7 +17,7 @@ import { draftAsVersion } from './version-pairs.ts'
 import { liveVersion } from '../deployed/deployment-index.ts'
 import { changedMeanwhile, noQuery } from '../drafts/drafts.ts'
 import type { Rehearsal } from './rehearsal.ts'
-import { refuseFailing, type TestGate } from './test-gate.ts'
+import { asTested, type TestGate } from './test-gate.ts'
 import { startTrial, type NewTrial } from './start-trial.ts'
 import { requireNoTrial } from '../deployed/trial-rows.ts'
 import { examineAll, type Examined } from './examine.ts'
@@ -84,13 +84,7 @@ export async function makeRelease(app: ReleaseParts, caller: Caller, move: Move)
   await requireEnvironment(app, move)
   if (move.targets.length === 0) return nothingOf(app, caller, move)
   const examined = await examineAll(app, move)
-  if (isGated(move) && asksQuestions(move)) {
-    const queries = move.targets.flatMap(({ draft, frozen, isRemoved }) => {
-      const { sql, slots } = frozen ?? draft
-      return isRemoved ? [] : [{ name: draft.name, sql, slots }]
-    })
-    await refuseFailing(app, { projectId: move.projectId, queries })
-  }
+  if (isGated(move) && asksQuestions(move)) await app.testGate.refuseFailing(asTested({ ...move, examined }))
   const callers = concernsCallers(app, { ...move, examined }) ? await recentCallers(app, move) : new Map()
   const work = () => judgeAndPut(app, caller, { ...move, examined, callers })
   const isAwaited = isGated(move) && asksQuestions(move)

@@ -1,4 +1,4 @@
-import { rowTest, runTests, testResult, testResults } from '../../../../api/row-tests.ts'
+import { rowTest, runTests, testFromCall, testResult, testResults, testsFilter } from '../../../../api/row-tests.ts'
 import type { RowTest } from '../../../../api/row-tests.ts'
 import { toWire } from '../../../../api/wire-codec.ts'
 import type { App } from '../../../app.ts'
@@ -15,8 +15,11 @@ const listed = z.object({ data: z.array(rowTest), next_cursor: z.null() })
 
 export function serveRowTests(http: Http, app: App): void {
   const { get, post, put, del } = operations(http, app, 'queries')
-  get(all, { summary: 'The tests with rows, by name', answer: sent(listed) }, async (app, caller, input, { reply }) =>
-    sendLarge(reply, listed, { data: await tests.listTests(app, caller, input), next_cursor: null }),
+  get(
+    all,
+    { summary: 'The tests with rows, by name', query: testsFilter, answer: sent(listed) },
+    async (app, caller, input, { reply }) =>
+      sendLarge(reply, listed, { data: await tests.listTests(app, caller, input), next_cursor: null }),
   )
   put(
     all,
@@ -27,6 +30,15 @@ export function serveRowTests(http: Http, app: App): void {
   )
   del(`${all}/:test_name`, { summary: 'Delete a test', answer: nothing }, (app, caller, { projectId, testName }) =>
     tests.deleteTest(app, caller, { projectId, name: testName }),
+  )
+  post(
+    `${all}/from-call`,
+    {
+      summary: 'Make a test of the last recorded call of a query, with a few rows of its tables',
+      body: testFromCall,
+      answer: asItIs(rowTest),
+    },
+    tests.testFromCall,
   )
   post(
     `${all}/run`,

@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { paths } from '../../../browser/paths.ts'
-import { call } from '../../../client/api.ts'
+import { call, isRefusal } from '../../../client/api.ts'
 import { fieldErrors } from '../../../client/refusals.ts'
 import { useStoppable } from '../../../client/queries.ts'
 import type { Project } from '../../../client/wire.ts'
@@ -20,6 +20,7 @@ import { mistakeOf } from '../../query/sql/sql-mistake.ts'
 import { TablesList } from '../../query/edit/tables-list.tsx'
 import shared from '../shared/build.module.css'
 import type { Model, Preview } from '../shared/wire.ts'
+import { RowTests } from '../tests/row-tests.tsx'
 import { ModelChanges } from './model-changes.tsx'
 import { ModelState } from './model-state.tsx'
 import { useModelActs } from './use-model-acts.ts'
@@ -60,9 +61,9 @@ export function ModelScreen({ project, model, tables }: Props) {
     schedule: schedule.trim() === '' ? null : schedule.trim(),
     schedule_time_zone: model?.schedule_time_zone ?? 'UTC',
   }
-  const save = (): void =>
+  const save = (force = false): void =>
     acts.save.mutate(
-      { name, sql, description, load, ...times, ...kept },
+      { name, sql, description, load, ...times, ...kept, ...(force && { force }) },
       { onSuccess: (made) => navigate(paths.model(project.id, made.name), { replace: true }) },
     )
   return (
@@ -72,7 +73,7 @@ export function ModelScreen({ project, model, tables }: Props) {
         within={project.name}
         action={
           isEditor ? (
-            <Acts project={project} model={model} acts={acts} isChanged={isChanged} onSave={save} />
+            <Acts project={project} model={model} acts={acts} isChanged={isChanged} onSave={() => save()} />
           ) : undefined
         }
       >
@@ -88,6 +89,13 @@ export function ModelScreen({ project, model, tables }: Props) {
       <Stack gap="md" mb="md">
         {model !== null && <ModelState project={project} model={model} />}
         <RefusalNotice error={acts.save.error ?? acts.rebuild.error} fields={Object.keys(wrong)} />
+        {isRefusal(acts.save.error) && acts.save.error.envelope.reason === 'test_failed' && (
+          <Group>
+            <Button variant="default" onClick={() => save(true)}>
+              Save anyway
+            </Button>
+          </Group>
+        )}
       </Stack>
       <div className={queryClasses.work}>
         <div className={`${shared.panel} ${queryClasses.sql}`}>
@@ -181,6 +189,7 @@ export function ModelScreen({ project, model, tables }: Props) {
           )}
           <RefusalNotice error={preview.error ?? acts.compare.error} />
           {acts.compare.data !== undefined && <ModelChanges found={acts.compare.data} />}
+          {model !== null && <RowTests project={project} tested={{ kind: 'model', name: model.name, sql }} />}
           {preview.data !== undefined && (
             <section aria-label="Preview">
               <DataGrid

@@ -1,6 +1,6 @@
 import { Badge, Button, Group, Kbd, Text } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
-import { MessageCircleQuestion, Rocket, Save, Settings2 } from 'lucide-react'
+import { FlaskConical, MessageCircleQuestion, Rocket, Save, Settings2 } from 'lucide-react'
 import { startTransition, useRef, useState } from 'react'
 import { useLocation, useSearch } from 'wouter'
 import { paths } from '../../../browser/paths.ts'
@@ -240,6 +240,16 @@ function DrawerButtons({ drawn, isSaved, count, onDraw }: ButtonsProps) {
           onClick={() => toggle('questions')}
         >
           Example questions
+        </Button>
+      )}
+      {isSaved && (
+        <Button
+          variant="default"
+          aria-expanded={drawn === 'tests'}
+          leftSection={<FlaskConical size={16} aria-hidden />}
+          onClick={() => toggle('tests')}
+        >
+          Tests
         </Button>
       )}
       <Button
