@@ -70,7 +70,7 @@ const fields = {
   type: alertType,
   threshold: z.number().nullable().meta({
     description:
-      "In the metric's own unit: a share from 0 to 1, milliseconds, a count, or minutes. Without one, data_stale fires when data is later than its schedule promises.",
+      "In the metric's own unit: a share from 0 to 1, milliseconds, a count, or minutes. Without one, data_stale fires when data is later than its schedule promises, or a model is behind its tables.",
   }),
   resolve_threshold: z
     .number()

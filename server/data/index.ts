@@ -28,7 +28,6 @@ export {
   type DataVersion,
 } from './version-acts.ts'
 export {
-  fetchedAt,
   insertVersion,
   liveDataVersion,
   liveTables,

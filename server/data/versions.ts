@@ -324,19 +324,20 @@ export async function noteUnchanged(
     .execute()
 }
 
-/** When the rows that serve were fetched, of each datasource of a project. */
-export async function fetchedAt(store: Store, projectId: string): Promise<Map<string, Date>> {
-  return new Map(Array.from(await liveTables(store, projectId), ([id, live]) => [id, live.fetchedAt]))
-}
-
 /** How many rows serve, what they were built from, and when they were fetched or last found unchanged. */
-type LiveTable = { version: number; rows: number | null; builtFrom: BuiltFrom[] | null; fetchedAt: Date }
+type LiveTable = {
+  version: number
+  rows: number | null
+  builtFrom: BuiltFrom[] | null
+  fetchedAt: Date
+  servesSince: Date
+}
 
 /** Live tables of a project by datasource. */
 export async function liveTables({ db }: Store, projectId: string): Promise<Map<string, LiveTable>> {
   const rows = await db
     .selectFrom('dataObjects')
-    .select(['datasourceId', 'version', 'rowCount', 'createdAt', 'checkedAt', 'builtFrom'])
+    .select(['datasourceId', 'version', 'rowCount', 'createdAt', 'checkedAt', 'activatedAt', 'builtFrom'])
     .where('projectId', '=', projectId)
     .where('kind', '=', 'response_data')
     .where('isLive', '=', true)
@@ -344,8 +345,9 @@ export async function liveTables({ db }: Store, projectId: string): Promise<Map<
   const at = fetchTimes(rows)
   return new Map(
     rows.map((row) => {
-      const { version, rowCount, builtFrom } = row
-      return [row.datasourceId, { version, rows: rowCount, builtFrom, fetchedAt: at(row) }]
+      const { version, rowCount, builtFrom, activatedAt, createdAt } = row
+      const servesSince = activatedAt ?? createdAt
+      return [row.datasourceId, { version, rows: rowCount, builtFrom, fetchedAt: at(row), servesSince }]
     }),
   )
 }

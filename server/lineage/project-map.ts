@@ -72,10 +72,12 @@ export async function readProjectMap(
 
 /** How a source does, and why where something is wrong. */
 function healthOf(source: SourceHealth, nowMs: number): { status: Status; message: string | null } {
-  const { lastError, held, schedule, timeZone, freshAt, rows } = source
+  const { lastError, held, schedule, timeZone, freshAt, lateSince, rows } = source
   if (lastError !== null) return { status: 'failing', message: lastError.message }
   if (held !== null) return { status: 'waiting', message: held }
   if (freshAt === null || rows === null) return { status: 'new', message: null }
+  if (lateSince !== null && nowMs > lateSince.getTime() + graceMs)
+    return { status: 'stale', message: `A table that it is built from changed at ${lateSince.toISOString()}.` }
   if (schedule === null) return { status: 'fresh', message: null }
   const dueMs = nextRun(schedule, timeZone, freshAt).getTime()
   if (nowMs <= dueMs + graceMs) return { status: 'fresh', message: null }

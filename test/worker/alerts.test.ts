@@ -296,6 +296,30 @@ describe('every other type', () => {
     expect((await read(alert.id)).state).toBe('firing')
   })
 
+  test('a model that is not built from the newest data of its tables', async () => {
+    const alert = await create({ type: 'data_stale', window_minutes: 5 })
+    const models = `/v1/projects/${q.projectId}/models`
+    await expectStatus(201, t.operator.post(models, { name: 'few', sql: 'select id from orders limit 3' }))
+    const source = t.app.store.db.selectFrom('datasources').select('id').where('projectId', '=', q.projectId)
+    const live = async (tableName: string) => {
+      const { id } = await source.where('tableName', '=', tableName).executeTakeFirstOrThrow()
+      return t.app.store.db.updateTable('dataObjects').where('datasourceId', '=', id).where('isLive', '=', true)
+    }
+    await t.app.jobs.start()
+    await expect.poll(async () => (await t.operator.get(`${models}/few`)).body.row_count, { timeout: 30_000 }).toBe(3)
+    await round(60 * minuteMs)
+    expect(await read(alert.id)).toMatchObject({ state: 'ok', value: 0 })
+    // A newer version serves, of which no build came through.
+    await (await live('orders')).set({ version: 2, activatedAt: new Date(t.app.now()) }).execute()
+    await round(4 * minuteMs)
+    expect((await read(alert.id)).state).toBe('ok')
+    await round(3 * minuteMs)
+    expect(await read(alert.id)).toMatchObject({ state: 'firing' })
+    await (await live('orders')).set({ version: 1 }).execute()
+    await round()
+    expect((await read(alert.id)).state).toBe('ok')
+  })
+
   test('data that a schedule promises and that never came', async () => {
     const projectId = await t.project()
     const made = { type: 'data_stale', name: 'late', window_minutes: 5, channels: [] }

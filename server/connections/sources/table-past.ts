@@ -1,6 +1,6 @@
 import { actsBetween, lastActsBefore, type PastAct } from '../../access/index.ts'
 import type { Database, Drift } from '../../store/index.ts'
-import { readFreshness } from './directory.ts'
+import { readFreshness } from './source-health.ts'
 
 type Span = { from: Date; to: Date }
 

@@ -27,14 +27,16 @@ function shareOf(alert: Alert, part: number, whole: number): Measured {
   return { value: share(part, whole), enough: isEnough(alert, whole) }
 }
 
-/** Age of the oldest data in minutes; without a threshold, its delay behind its schedule. */
+/** Age of the oldest data in minutes; without a threshold, its delay behind its schedule, or behind what it is built from. */
 export const measureAge: Measure = async ({ sources }, alert, at) => {
   const tables = await sources.freshness(alert.projectId)
   const read = alert.query === null && alert.environment === null ? null : tablesOf(await deployed(sources, alert))
-  const ages = tables.flatMap(({ tableName, schedule, timeZone, freshAt }) => {
-    if (freshAt === null || (read !== null && !read.has(tableName))) return []
-    if (alert.threshold !== null) return [(at.getTime() - freshAt.getTime()) / minuteMs]
-    return schedule === null ? [] : [(at.getTime() - nextRun(schedule, timeZone, freshAt).getTime()) / minuteMs]
+  const ages = tables.flatMap(({ tableName, schedule, timeZone, freshAt, isModel, lateSince }) => {
+    if (read !== null && !read.has(tableName)) return []
+    const minutesSince = (then: Date): number => (at.getTime() - then.getTime()) / minuteMs
+    if (alert.threshold !== null) return freshAt === null ? [] : [minutesSince(freshAt)]
+    const late = isModel ? [lateSince === null ? 0 : minutesSince(lateSince)] : []
+    return schedule === null || freshAt === null ? late : [...late, minutesSince(nextRun(schedule, timeZone, freshAt))]
   })
   return { value: Math.max(0, ...ages), enough: ages.length > 0 }
 }

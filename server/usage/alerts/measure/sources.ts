@@ -2,10 +2,17 @@ import type { Drift } from '../../../store/index.ts'
 
 /** A port: data of the rooms beside this one that alerts measure. */
 export type AlertSources = {
-  /** The last refresh of each table of a project (null: none yet), and its schedule. */
-  freshness(
-    projectId: string,
-  ): Promise<Array<{ tableName: string; schedule: string | null; timeZone: string; freshAt: Date | null }>>
+  /** The last refresh of each table of a project (null: none yet), its schedule, and since when a model is late. */
+  freshness(projectId: string): Promise<
+    Array<{
+      tableName: string
+      schedule: string | null
+      timeZone: string
+      freshAt: Date | null
+      isModel: boolean
+      lateSince: Date | null
+    }>
+  >
   /** Schema changes of the tables of a project in a span, its end included. */
   drifts(projectId: string, span: Span): Promise<Array<{ tableName: string; drift: Drift }>>
   /** The tables of a project whose newest data waits for its author. */
