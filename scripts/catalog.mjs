@@ -58,11 +58,9 @@ function contracts() {
 /** The contract of an entry, or what its documents no longer have: one entry holds up none of the others. */
 function freshContract(entry) {
   try {
-    const contract = contractOfEntry(entry)
-    const missing = contract.documents.flatMap(({ missing: gone, path }) =>
-      gone.map((each) => `${each} is not in ${path}`),
-    )
-    return { contract: { documents: contract.documents.map(({ missing: _, ...rest }) => rest) }, missing }
+    const taken = contractOfEntry(entry)
+    const missing = taken.flatMap(({ missing: gone, path }) => gone.map((each) => `${each} is not in ${path}`))
+    return { contract: { documents: taken.map(({ document }) => document) }, missing }
   } catch (error) {
     return { missing: [String(error.message).trim().split('\n')[0]] }
   }
@@ -88,11 +86,11 @@ function page() {
 }
 
 function contractOfEntry(entry) {
-  const documents = [...documentsOf(entry)].map(([path, operations]) => {
+  return [...documentsOf(entry)].map(([path, operations]) => {
     const { commit, ...source } = sourceOf(entry.document, path)
-    return { ...source, path, ...(commit && { commit }), ...contractOf(readDocument(entry.document, path), operations) }
+    const { contract, missing } = contractOf(readDocument(entry.document, path), operations)
+    return { path, missing, document: { ...source, path, ...(commit && { commit }), ...contract } }
   })
-  return { documents }
 }
 
 /** The operations that an entry takes from each of its documents. */

@@ -13,15 +13,15 @@ export function contractOf(document, operations) {
   const found = Object.fromEntries(all.filter(([, operation]) => operation !== null))
   const used = new Set(Object.values(found).flatMap(({ security = [] }) => security.flat()))
   const schemes = Object.entries(document.components?.securitySchemes ?? document.securityDefinitions ?? {})
-  return {
+  const contract = {
     version: String(document.info?.version ?? ''),
     servers: serversOf(document),
     authentication: Object.fromEntries(
       schemes.filter(([name]) => used.has(name)).map(([name, scheme]) => [name, schemeOf(resolved(document, scheme))]),
     ),
     operations: found,
-    missing: all.filter(([, operation]) => operation === null).map(([name]) => name),
   }
+  return { contract, missing: all.filter(([, operation]) => operation === null).map(([name]) => name) }
 }
 
 /** Every operation that reads, for who looks for one. */
