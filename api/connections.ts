@@ -118,6 +118,10 @@ const common = {
     .string()
     .max(fixedLimits.extractorChars.value, `has more than ${fixedLimits.extractorChars.value} characters`)
     .optional(),
+  included: z.boolean('must be true or false').optional().meta({
+    description:
+      'JSON:API: each row gets the resources of `included` that its relationships name, in columns called after these.',
+  }),
   steps: steps.optional(),
 }
 
@@ -190,6 +194,7 @@ export const testConnectionAnswer = z.strictObject({
         .record(z.string(), z.unknown())
         .optional()
         .meta({ description: 'GraphQL: the query with what `pagination` needs in it, to take over with it.' }),
+      included: z.literal(true).optional().meta({ description: 'JSON:API: the answer includes resources to join.' }),
       primary_key: z.array(z.string()).optional().meta({ description: 'What tells a row, as OData metadata says.' }),
       columns: z
         .array(z.strictObject({ source_name: z.string(), type: z.string() }))

@@ -21,9 +21,15 @@ type Detecting = {
 export async function detect(detecting: Detecting): Promise<Detected | undefined> {
   const { configuration, looked } = detecting
   if (looked.outline === null) return undefined
-  const found = recognised(looked, configuration)
+  const found = { ...recognised(looked, configuration), ...(includes(looked) && { included: true as const }) }
   if (found.pagination !== null) return { ...found, ...(await entityOf(detecting)) }
   return { ...found, ...(await relayPages(detecting, found.rows?.path ?? '')), ...(await entityOf(detecting)) }
+}
+
+/** JSON:API: resources that rows name lie beside them. */
+function includes({ outline }: DetectedAnswer): boolean {
+  const list = (name: string) => outline?.find(({ path }) => path.length === 1 && path[0] === name)?.list
+  return (list('included')?.count ?? 0) > 0 && list('data')?.holdsObjects === true
 }
 
 function recognised({ sent, outline }: DetectedAnswer, configuration: HttpConfiguration) {

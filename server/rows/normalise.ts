@@ -10,6 +10,7 @@ import { noMatch, parseExtractor, type JsonPath, type PathStep } from './json/js
 import { createJsonScanner, type ScanOptions, type ScanResult } from './json/json-scan.ts'
 import { createKeyShapes, type KeyShapes } from './json/key-shapes.ts'
 import { createLineReader } from './text/lines.ts'
+import { readResources, withResources } from './included.ts'
 import { nameElements, namedLists, readNames } from './named-lists.ts'
 import { createRowReader } from './json/row-reader.ts'
 import { createRowWriter, pump } from './text/row-file.ts'
@@ -38,6 +39,8 @@ export type NormaliseOptions = {
   mayStay?: boolean | undefined
   /** Columns that every row begins with, their values as JSON. */
   lead?: Record<string, string> | undefined
+  /** JSON:API: rows get the resources that the answer includes beside them. */
+  included?: boolean | undefined
 }
 
 export type Normalised = {
@@ -101,7 +104,8 @@ export async function normalise(inputPath: string, outputPath: string, options: 
     if (kind === 'csv') return await runCsv(run, { from, text, path, mayStay })
     const documents = kind === 'lines' ? 'lines' : 'sniff'
     const target: Target = { steps: path.steps, path, documents, from }
-    const found = path.each === undefined ? await runJson(run, target) : await runEach(run, target)
+    const came = path.each === undefined ? await runJson(run, target) : await runEach(run, target)
+    const found = options.included === true ? await joinIncluded(run, target, came) : came
     return options.lead === undefined ? found : await leadRows(run, found, options.lead)
   } finally {
     await removeWork(workPath)
@@ -239,7 +243,9 @@ async function runText(run: Run, target: Target, found: ScanResult): Promise<Nor
 }
 
 async function removeWork(path: string): Promise<void> {
-  await Promise.all(['utf8', 'text', 'columns', 'rows', 'members'].map((end) => rm(`${path}.${end}`, { force: true })))
+  await Promise.all(
+    ['utf8', 'text', 'columns', 'rows', 'members', 'included'].map((end) => rm(`${path}.${end}`, { force: true })),
+  )
 }
 
 /** An object of lists becomes rows where all are of one length; `null` where they are not. */
@@ -284,6 +290,22 @@ async function runNamedLists(run: Run, target: Target, found: Scanned): Promise<
     if (error instanceof Failure && error.reason === 'extractor_no_match') return null
     throw error
   }
+}
+
+/** Puts the resources that rows name before their own columns. */
+async function joinIncluded(run: Run, target: Target, found: Normalised): Promise<Normalised> {
+  await using list = await open(`${run.workPath}.included`, 'w+', 0o600)
+  const path = parseExtractor('included')
+  try {
+    await scan(run, { ...target, path, steps: path.steps }, { emit: 'rows', file: list, base: 0 })
+  } catch (error) {
+    // A page whose rows name none includes none.
+    if (error instanceof Failure && error.reason === 'extractor_no_match') return found
+    throw error
+  }
+  const resources = await readResources(list)
+  await rewrite(run, (line) => withResources(line, resources))
+  return { ...found, learned: null }
 }
 
 /** Puts columns before those of every row. */

@@ -194,9 +194,9 @@ export function statusFailure(sent: Sent): Failure {
 
 export function bodyOf(run: LoadRun, { headers }: AnswerHead): AnswerBody {
   const { limits, bodyPath: path } = run.options
-  const { responsePathExtractor: extractor } = run.configuration
+  const { responsePathExtractor: extractor, included } = run.configuration
   const contentType = answerType(headers['content-type'], run.configuration)
-  return { path, contentType, extractor, maxDepth: limits.maxDepth, maxBytes: limits.responseBytes }
+  return { path, contentType, extractor, included, maxDepth: limits.maxDepth, maxBytes: limits.responseBytes }
 }
 
 export function fetchLimits({ limits }: Config, isBackground: boolean, api: SharedApi | null): FetchLimits {

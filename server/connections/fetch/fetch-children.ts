@@ -214,9 +214,9 @@ async function append(options: Options, { source }: FetchedRows, lead: RowsPageC
   const lines = { path: source.path, contentType: 'application/x-ndjson', extractor: undefined, maxDepth }
   const csv = { ...lines, contentType: 'text/csv' }
   const body: AnswerBody = source.kind === 'answer' ? source : source.kind === 'csv' ? csv : lines
-  const { path, contentType, extractor } = body
+  const { path, contentType, extractor, included } = body
   const call = {
-    body: { path, contentType, extractor, maxDepth },
+    body: { path, contentType, extractor, included, maxDepth },
     rowsPath: options.rowsPath,
     columns: undefined,
     lead,

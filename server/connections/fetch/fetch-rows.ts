@@ -125,7 +125,9 @@ async function afterSteps(
 }
 
 async function onePage(run: LoadRun, request: OutboundRequest): Promise<DownloadedRows | null> {
-  const { bodyPath, ahead, signal, validators } = run.options
+  const { bodyPath, signal, validators } = run.options
+  // Included resources stand behind the rows.
+  const ahead = run.configuration.included === true ? undefined : run.options.ahead
   await using body = receiveAhead(bodyPath, ahead, { bodyOf: (head) => bodyOf(run, head), signal })
   const sent = await download(run, conditional(request, validators), { sink: body.sink })
   if (isUnchanged(sent, request, validators)) return null

@@ -33,8 +33,11 @@ export function stepRequest(
     const own = fillVariables(asked, { ...moment, answers: { start, answer } })
     if (!URL.canParse(own.url, first.url)) throw invalidField('url', 'is neither a path nor a whole address')
     const address = new URL(own.url, first.url)
-    const extractor = template.responsePathExtractor
-    const rows = extractor === undefined ? {} : { responsePathExtractor: extractor }
+    const { responsePathExtractor: extractor, included } = template
+    const rows = {
+      ...(extractor !== undefined && { responsePathExtractor: extractor }),
+      ...(included !== undefined && { included }),
+    }
     const isSame = address.origin === new URL(first.url).origin
     if (!isSame) return { ...own, ...rows, url: address.href }
     const named = new Set(Object.keys(own.headers ?? {}).map((name) => name.toLowerCase()))

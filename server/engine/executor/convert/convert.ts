@@ -207,8 +207,8 @@ function tableSource({ path, rowCount, columns: found }: WrittenTable & { path: 
   }
 }
 
-function bodyOptions({ contentType, extractor, maxDepth }: AnswerBody, call: Cancellable) {
-  return { contentType, path: extractor, maxDepth, goOn: () => throwIfCancelled(call) }
+function bodyOptions({ contentType, extractor, included, maxDepth }: AnswerBody, call: Cancellable) {
+  return { contentType, path: extractor, included, maxDepth, goOn: () => throwIfCancelled(call) }
 }
 
 /** Every thread holds buffers for every column; a very wide table would fill the memory with them. */

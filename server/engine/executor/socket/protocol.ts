@@ -154,6 +154,8 @@ export type AnswerBody = {
   contentType: string | undefined
   /** The `responsePathExtractor`. */
   extractor: string | undefined
+  /** JSON:API: rows are joined with the resources that the answer includes. */
+  included?: boolean | undefined
   maxDepth: number
   /** The size limit once it is unpacked. */
   maxBytes?: number | undefined

@@ -1,4 +1,4 @@
-import { Code, Select, Stack, Tabs, Text, Textarea, TextInput, VisuallyHidden } from '@mantine/core'
+import { Code, Select, Stack, Switch, Tabs, Text, Textarea, TextInput, VisuallyHidden } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import { useSearch } from 'wouter'
 import type { Api } from '../../../client/wire.ts'
@@ -160,21 +160,30 @@ function BodyFields({ draft, onChange, disabled }: Props) {
 
 function ExtractFields({ draft, onChange, disabled }: Props) {
   return (
-    <TextInput
-      label="Rows are at"
-      description={
-        <>
-          A key path such as <Code>data.items</Code>. Empty takes the whole response. Test, then click a key in the
-          response to fill it.
-        </>
-      }
-      placeholder="data.items"
-      spellCheck={false}
-      autoComplete="off"
-      classNames={{ input: classes.code ?? '' }}
-      value={draft.extractor}
-      disabled={disabled}
-      onChange={(event) => onChange({ extractor: event.currentTarget.value })}
-    />
+    <Stack gap="md">
+      <TextInput
+        label="Rows are at"
+        description={
+          <>
+            A key path such as <Code>data.items</Code>. Empty takes the whole response. Test, then click a key in the
+            response to fill it.
+          </>
+        }
+        placeholder="data.items"
+        spellCheck={false}
+        autoComplete="off"
+        classNames={{ input: classes.code ?? '' }}
+        value={draft.extractor}
+        disabled={disabled}
+        onChange={(event) => onChange({ extractor: event.currentTarget.value })}
+      />
+      <Switch
+        label="Join what the answer includes (JSON:API)"
+        description="Each row gets the resources of “included” that its relationships name."
+        checked={draft.included}
+        disabled={disabled}
+        onChange={(event) => onChange({ included: event.currentTarget.checked })}
+      />
+    </Stack>
   )
 }

@@ -23,6 +23,8 @@ export type Draft = {
   bodyType: string
   body: string
   extractor: string
+  /** JSON:API: rows are joined with what the answer includes. */
+  included: boolean
   /** Whose variables the request means before those of the project. */
   environment?: string | undefined
   pagination: Pagination | null
@@ -51,6 +53,7 @@ export const emptyDraft: Draft = {
   bodyType: 'json',
   body: '',
   extractor: '',
+  included: false,
   pagination: null,
   steps: [],
   forEach: null,
@@ -101,8 +104,9 @@ export function takenUp(edited: Draft, stored: Draft): Draft {
     })
   return {
     ...edited,
-    // An edit cached by an earlier version of the app has neither.
+    // An edit cached by an earlier version of the app has none of them.
     forEach: edited.forEach ?? null,
+    included: edited.included ?? false,
     steps: (edited.steps ?? []).map((step) => ({ ...step, id: newId() })),
     load: { ...emptyLoad, ...edited.load },
     auth: edited.authType === stored.authType ? stored.auth : {},
@@ -149,6 +153,7 @@ export function readConfiguration(config: Configuration): Partial<Draft> {
       body: bodyText(body),
     }),
     extractor: config.responsePathExtractor ?? '',
+    included: config.included ?? false,
     steps: stepDraftsOf(config.steps),
     environment: config.environment,
   }
@@ -182,6 +187,7 @@ export function configurationOf(draft: Draft): Configuration {
     ...(draft.environment !== undefined && { environment: draft.environment }),
     ...(draft.extractor.trim() !== '' && { responsePathExtractor: draft.extractor.trim() }),
     ...(bodyOf(draft) !== undefined && { body: bodyOf(draft) }),
+    ...(draft.included && { included: true }),
     ...(draft.steps.length > 0 && { steps: stepsOf(draft.steps) }),
   }
 }

@@ -15,16 +15,18 @@ export function Recognised({ tested: { detected }, draft, onChange }: Props) {
   const pagination = detected.pagination === null ? null : completed(detected.pagination)
   // A list at the top needs no path, and one page nothing to go on by.
   const rows = detected.rows !== null && detected.rows.path !== '' ? detected.rows : null
-  const { body, primary_key: key } = detected
+  const { body, included, primary_key: key } = detected
   if (rows === null && pagination === null && key === undefined) return null
   const taken =
     (rows === null || draft.extractor === rows.path) &&
     (pagination === null || draft.pagination?.type === pagination.type) &&
-    (key === undefined || draft.load.key.length > 0)
+    (key === undefined || draft.load.key.length > 0) &&
+    (included === undefined || draft.included)
   const parts = [
     ...(rows === null ? [] : [`${sayCount(rows.count, 'row')} at ${rows.path}`]),
     ...(pagination === null ? [] : [sayPages(pagination)]),
     ...(body === undefined ? [] : ['the query is given pageInfo and after for them']),
+    ...(included === undefined ? [] : ['resources to join in “included”']),
     ...(key === undefined ? [] : [`rows are told by ${key.join(', ')}`]),
   ]
   return (
@@ -41,6 +43,7 @@ export function Recognised({ tested: { detected }, draft, onChange }: Props) {
               ...(rows !== null && { extractor: rows.path }),
               ...(pagination !== null && { pagination }),
               ...(body !== undefined && { bodyType: 'graphql', body: bodyText(body) }),
+              ...(included !== undefined && { included }),
               ...(key !== undefined && { load: { ...draft.load, key } }),
             })
           }
