@@ -17,6 +17,7 @@ import { groupBy } from './rows/group-by.ts'
 import { idle } from './rows/idle.ts'
 import { kept } from './rows/kept.ts'
 import { lookup } from './rows/lookup.ts'
+import { models } from './rows/models.ts'
 import { peersRow } from './rows/peers.ts'
 import { question } from './rows/question.ts'
 import { scaleRow } from './rows/scale.ts'
@@ -30,6 +31,7 @@ const groups: Row[][] = [
   [streaming, lookup, kept, groupBy, formatsRow, peersRow],
   [question, deploy],
   [execute],
+  [models],
   [scaleRow],
 ]
 const root = join(import.meta.dirname, '..')

@@ -24,16 +24,18 @@ export function benchSettings(dataDir: string): Record<string, string> {
   }
 }
 
+type Managed = { id: string; secret: string; data: Array<Record<string, unknown>> }
+
 /** Calls the management API of a service of the bench, and throws what it refuses. */
 export function manageAt(port: number) {
-  return async (path: string, body: object, method = 'POST'): Promise<{ id: string; secret: string }> => {
+  return async (path: string, body?: object, method = body === undefined ? 'GET' : 'POST'): Promise<Managed> => {
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,
       headers: { authorization: `Bearer ${operator}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+      ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
-    return (await answer.json()) as { id: string; secret: string }
+    return (await answer.json()) as Managed
   }
 }
 

@@ -83,8 +83,8 @@ const fileConcurrency = 3
 const preparing = ''
 /** Reads at a time of which nobody waits for the answer. */
 const behindConcurrency = 2
-/** Tables of statements that are made at a time: each may fill the memory of its process. */
-const tablesAtOnce = 1
+/** Tables of statements are made one in each of two processes, whose memory it may fill; a scope has one of them. */
+const tableProcesses = 2
 
 /** Starts the executors. Every call names a scope (a project); reads also name the catalog of tables they may see. */
 // Over 70 lines: one method for each thing the engine does, over the same pools.
@@ -131,10 +131,10 @@ export async function openEngine(options: EngineOptions) {
     ...shared,
     name: 'tables',
     keeps: 0,
-    executors: 1,
+    executors: tableProcesses,
     spares: 0,
     quarantineMs,
-    concurrency: tablesAtOnce,
+    concurrency: 1,
     background: true,
   })
   const started = reads.opened(openTimeoutMs)
@@ -216,7 +216,7 @@ export async function openEngine(options: EngineOptions) {
       return (await behind.run(scoped(scope, catalog, { verb: 'writeLookup', ...input }, limits))).head as LookupWritten
     },
 
-    /** The rows of a statement without slots as a Parquet file, in a process for nothing else. */
+    /** The rows of a statement without slots as a Parquet file, in a process that makes nothing else meanwhile. */
     async writeTable(
       scope: string,
       catalog: LocalCatalog,

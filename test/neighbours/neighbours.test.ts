@@ -114,6 +114,36 @@ test('tables of 5,000 columns, more than there are jobs at once, are prepared', 
   expect(tookMs).toBeLessThan(10_000)
 }, 180_000)
 
+test('models that never end, and one that would fill the disk: whoever calls, asks, loads or builds is not delayed', async () => {
+  const models = (of: Project) => `/v1/projects/${of.projectId}/models`
+  const pairs = 'orders o, range(10000000) a(i), range(10000000) b(j)'
+  const hostile = Array.from({ length: 6 }, (_, at) => ({
+    name: `endless_${at}`,
+    sql: `SELECT count(*) AS n FROM ${pairs} WHERE i * j = ${at - 100}`,
+  }))
+  const wide = { name: 'endless_rows', sql: `SELECT o.id, i, j, repeat('x', 500) AS x FROM ${pairs}` }
+  for (const model of [...hostile, wide]) await stage.manage('POST', models(bad), model)
+  const building: Attack = () => []
+  // Its neighbour builds a model of its own, and loads a table, while those run.
+  const startedMs = performance.now()
+  await stage.manage('POST', models(good), { name: 'few', sql: 'SELECT id FROM orders LIMIT 3' })
+  const loaded = await stage.fetchTable(good.projectId, 'beside_models', [{ id: 1 }])
+  const until = AbortSignal.timeout(120_000)
+  const builtMs = rowsOf(`${models(good)}/few`, until).then(() => Math.round(performance.now() - startedMs))
+  const calls = { call: goodCall, question: goodQuestion }
+  expect(await attacked(stage, 'endless models', building, calls)).toEqual([])
+  await stateOf(loaded, until)
+  const tookMs = await builtMs
+  process.stdout.write(`endless models: the model of a neighbour was built after ${tookMs} ms\n`)
+  expect(tookMs).toBeLessThan(20_000)
+  for (const { name } of [...hostile, wide]) await stage.manage('DELETE', `${models(bad)}/${name}`)
+}, 180_000)
+
+async function rowsOf(path: string, until: AbortSignal): Promise<void> {
+  while (!until.aborted && (await stage.manage('GET', path))['row_count'] === null) await wait(100)
+  if (until.aborted) throw new Error(`${path} was not built`)
+}
+
 async function stateOf(jobId: string, until: AbortSignal): Promise<unknown> {
   while (!until.aborted) {
     const { status } = await stage.manage('GET', `/v1/jobs/${jobId}`)

@@ -225,6 +225,46 @@ describe('what replicas count', () => {
     expect(new Set(statuses)).toEqual(new Set([200, 429]))
   })
 
+  test('an answer of either sees a model and its tables of one moment, while one of them rebuilds it', async () => {
+    const path = `/v1/projects/${project.projectId}`
+    await first.app.jobs.start()
+    const table = { name: 'sales', kind: 'file', table_name: 'sales' }
+    const { id } = (await expectStatus(201, first.operator.post(`${path}/datasources`, table))).body
+    const load = (replica: TestApp, value: number) =>
+      replica.operator.post(
+        `${path}/datasources/${id}/files?filename=rows.json`,
+        Array.from({ length: 200 }, (_, at) => ({ id: at, value })),
+      )
+    await expectStatus(201, load(first, 1))
+    // Slow enough that both replicas answer while the next version is not built in yet.
+    const slow = `SELECT sum(value)::BIGINT AS total FROM sales
+      CROSS JOIN (SELECT max(a.i * b.j) AS m FROM range(4000) a(i), range(10000) b(j)) WHERE m > 0`
+    await expectStatus(201, first.operator.post(`${path}/models`, { name: 'sold', sql: slow }))
+    await expectStatus(201, first.operator.post(`${path}/models`, { name: 'top', sql: 'SELECT total FROM sold' }))
+    const built = async () => (await first.operator.get(`${path}/models/top`)).body.row_count
+    await expect.poll(built, { timeout: 60_000 }).toBe(1)
+    const sql = `SELECT (SELECT sum(value) FROM sales)::BIGINT AS o, (SELECT total FROM sold) AS s, (SELECT total FROM top) AS t`
+    await project.deploy({ name: 'together', sql })
+    await expect.poll(async () => (await callOn(second, 'together')).status, { timeout: 10_000 }).toBe(200)
+    const seen = new Set<string>()
+    const rowOf = async (replica: TestApp): Promise<Record<string, number>> =>
+      (await expectStatus(200, callOn(replica, 'together'))).body.data[0]
+    for (const value of [2, 3, 4]) {
+      await expectStatus(201, load(value % 2 === 0 ? second : first, value))
+      const isDone = async () => (await rowOf(first))['t'] === value * 200 && (await rowOf(second))['t'] === value * 200
+      for (const deadline = Date.now() + 60_000; Date.now() < deadline;) {
+        for (const replica of [first, second]) {
+          const { o, s, t } = await rowOf(replica)
+          seen.add(`${o} ${s} ${t}`)
+          expect([s, t]).toEqual([o, o])
+        }
+        if (await isDone()) break
+      }
+      expect(await isDone()).toBe(true)
+    }
+    expect([...seen].sort()).toEqual(['200 200 200', '400 400 400', '600 600 600', '800 800 800'])
+  }, 240_000)
+
   test('a worker answers how it is and no calls, and is none of those that calls are divided by', async () => {
     const worker = await openReplica({ SLUICE_ROLE: 'worker' })
     try {
