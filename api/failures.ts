@@ -80,6 +80,8 @@ export const failures = {
       'no_trino',
       'same_engine',
       'engines_differ',
+      'query_links_off',
+      'link_outdated',
     ],
   },
   payload_too_large: { status: 413, means: 'The request body is larger than the limit.', reasons: [] },

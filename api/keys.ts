@@ -22,14 +22,14 @@ const permissions = z
   .max(fixedLimits.keyPermissions.value)
   .meta({ description: 'What the key reaches; the lines add up.' })
 
-const rateLimit = z.strictObject({
+export const rateLimit = z.strictObject({
   per_minute: z.int().min(1).max(1_000_000),
   burst: z.int().min(1).max(1_000_000).meta({ description: 'Calls at once before the rate holds.' }),
 })
-const dailyQuota = z.int().min(1).max(1_000_000_000)
+export const dailyQuota = z.int().min(1).max(1_000_000_000)
 
 const scalar = z.union([z.string().max(10_000), z.number(), z.boolean()])
-const fixedParameters = z
+export const fixedParameters = z
   .record(slug, z.union([scalar, z.array(scalar).max(1_000)]))
   .refine(
     (value) => Object.keys(value).length <= fixedLimits.fixedParameters.value,

@@ -47,6 +47,10 @@ export const fixedLimits = {
   permissionEnvironments: fixed(20, 'Most environments that one permission names.'),
   permissionQueries: fixed(500, 'Most queries that one permission names.'),
   fixedParameters: fixed(50, 'Most parameters that an API key fixes.'),
+  sheetRows: fixed(1_048_576, 'Most rows of a spreadsheet, its heading with them: Excel has no more.'),
+  sheetColumns: fixed(16_384, 'Most columns of a spreadsheet.'),
+  sheetCellChars: fixed(32_767, 'Longest text in a cell of a spreadsheet.'),
+  queryLinkDays: fixed(400, 'Longest life of a link to a query, in days.'),
   browserTokenChars: fixed(4_096, 'Longest browser token: it carries the names and values that it is limited to.'),
   evaluationCases: fixed(2_000, 'Most evaluation cases of a project: each deployment asks all of them.'),
   counterExamples: fixed(

@@ -25,12 +25,16 @@ export const changeProject = z.strictObject({
   allowed_origins: z.array(origin).max(100).optional().meta({
     description: 'Origins whose web pages may read answers of the query endpoints (CORS). None by default.',
   }),
+  query_links: z.boolean().optional().meta({
+    description: 'Whether links to queries may be made, and answer. Off by default; off, none of them answers.',
+  }),
 })
 export const project = z
   .object({
     id: z.string(),
     name: z.string(),
     allowed_origins: z.array(z.string()),
+    query_links: z.boolean().meta({ description: 'Whether links to its queries answer.' }),
     engine: engine.meta({ description: 'What answers its queries.' }),
     role: role.meta({ description: "The caller's own role." }),
     is_example: z.boolean().meta({ description: 'Whether it came with the installation, to be looked at.' }),

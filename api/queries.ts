@@ -3,6 +3,9 @@ import { notBlank, slug, tags, timestamp } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
 import { slotsSchema } from './slots.ts'
 
+/** The forms in which rows are given. */
+export const rowFormats = ['json', 'csv', 'ndjson', 'parquet', 'arrow', 'xlsx'] as const
+
 const parameters = z.record(z.string(), z.unknown()).meta({ description: 'Values of slots by name.' })
 export const sqlText = z
   .string()
@@ -345,6 +348,11 @@ export const answerWarnings = {
   more_warnings: z.int().optional().meta({ description: 'How many warnings there are beside those in `warnings`.' }),
 }
 
+export const answerColumns = z
+  .array(z.object({ name: z.string(), type: z.string() }))
+  .optional()
+  .meta({ description: 'Where the call has the header `Prefer: columns`.' })
+
 export const answer = z
   .object({
     data: z.array(z.record(z.string(), z.unknown())),
@@ -354,6 +362,7 @@ export const answer = z
     version: z.int(),
     as_of: timestamp.nullable().meta({ description: 'When the oldest data that was read was fetched.' }),
     meta: answerMeta,
+    columns: answerColumns,
     ...answerWarnings,
   })
   .meta({ id: 'Answer' })

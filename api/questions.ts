@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { slug, timestamp } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
-import { answerMeta, answerWarnings, chart, column, query } from './queries.ts'
+import { answerColumns, answerMeta, answerWarnings, chart, column, query } from './queries.ts'
 import { verdictMeanings, verdictNames } from './verdicts.ts'
 
 const parameters = z.record(z.string(), z.unknown()).meta({ description: 'Values of slots by name.' })
@@ -127,6 +127,7 @@ export const questionAnswer = z
     as_of: timestamp.nullable(),
     chart: drawn,
     meta: answerMeta,
+    columns: answerColumns,
     ...answerWarnings,
     unused: z
       .array(z.string())

@@ -13,6 +13,7 @@ import { executeCommand } from './commands/data/execute.ts'
 import { initCommand } from './commands/project/init.ts'
 import { jobsCommand } from './commands/data/jobs.ts'
 import { keysCommand } from './commands/call/keys.ts'
+import { linksCommand } from './commands/call/links.ts'
 import { loginCommand, logoutCommand } from './commands/service/login.ts'
 import { logsCommand } from './commands/call/logs.ts'
 import { mcpCommand } from './commands/call/mcp.ts'
@@ -60,7 +61,10 @@ const groups: Array<[title: string, commands: Array<() => Command>]> = [
   ['Releases:', [releasesCommand, replayCommand, continueCommand, promoteCommand, rollbackCommand]],
   ['Ask and call:', [callCommand, askCommand, mcpCommand, evaluateCommand, typesCommand]],
   ['Data:', [tablesCommand, describeCommand, sqlCommand, testConnectionCommand, executeCommand, jobsCommand]],
-  ['Manage:', [projectsCommand, environmentsCommand, keysCommand, logsCommand, engineCommand, openCommand]],
+  [
+    'Manage:',
+    [projectsCommand, environmentsCommand, keysCommand, linksCommand, logsCommand, engineCommand, openCommand],
+  ],
   [
     'Service:',
     [startCommand, loginCommand, logoutCommand, whoamiCommand, backupCommand, restoreCommand, completionCommand],

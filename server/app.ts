@@ -66,6 +66,8 @@ import {
   hasQuery,
   keepLookups,
   openAnswers,
+  openKeptFiles,
+  type KeptFiles,
   openDeployments,
   readPastReads,
   openQueryCallers,
@@ -178,6 +180,7 @@ export type App = KeyAccess & {
   /** The models that are built from a table. */
   models: TableModels
   answers: Answers
+  keptFiles: KeptFiles
   /** Answers that lie written in files. */
   lookups: Lookups
   queryCallers: QueryCallers
@@ -378,6 +381,7 @@ export async function openApp(
         executors: limits.executorProcesses,
         now,
       }),
+      keptFiles: openKeptFiles({ maxBytes: limits.keptFileBytes, temporaryPath: files.temporaryPath, now }),
       lookups,
       queryCallers,
       storedQuestions: (projectId, queries) => questionsFor(store, { projectId, queries }),

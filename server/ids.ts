@@ -20,6 +20,7 @@ const prefixes = {
   deploymentAct: 'act',
   release: 'rel',
   key: 'key',
+  queryLink: 'qlk',
   token: 'tok',
   audit: 'aud',
   request: 'req',

@@ -35,6 +35,13 @@ export {
   shareReference,
   unshareReference,
 } from './people/shared-references.ts'
+export {
+  createQueryLink,
+  listQueryLinks,
+  revokeQueryLink,
+  type NewQueryLink,
+  type QueryLink,
+} from './query-links/query-links.ts'
 export { openKeyAccess, type KeyAccess } from './keys/open-keys.ts'
 export { permittedQueries, type Permission } from './keys/permissions.ts'
 export { reachOfKey, type Reach } from './keys/reach.ts'

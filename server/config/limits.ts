@@ -151,6 +151,10 @@ export const bounds = {
     value: 20,
     sentence: 'Projects that one person may make in an hour, deleted ones included; administrators make more.',
   },
+  keptFileBytes: {
+    value: 1_073_741_824,
+    sentence: 'Results that a process keeps as files for some minutes, for readers that come for parts of them.',
+  },
   mapQueries: { value: 1_000, sentence: 'Queries that the map of a project shows.' },
   clientDocumentBytes: {
     value: 16_384,

@@ -1,6 +1,6 @@
 import { collectYoung } from '../process/index.ts'
 import type { Frame } from './executor/socket/frames.ts'
-import type { Column, ReadEnd } from './executor/socket/protocol.ts'
+import type { Column, OpenedHead, ReadEnd } from './executor/socket/protocol.ts'
 import type { Reply } from './tickets.ts'
 
 /** A part of a result: `bytes` as described at `Engine.stream`, and how many rows are in it. */
@@ -8,6 +8,8 @@ export type StreamChunk = { bytes: Buffer; rowCount: number }
 
 export type ReadStream = {
   columns: Column[]
+  /** Left out where it shows only at the end. */
+  sizeBytes?: number
   /** Ends after the last row or throws; it never ends early in silence. Leaving the loop stops the query. */
   chunks: AsyncIterable<StreamChunk>
   /** Known once `chunks` has ended. */
@@ -26,10 +28,10 @@ export async function openReadStream(run: Run): Promise<ReadStream> {
   let outcome: { end: ReadEnd } | { error: unknown } | null = null
   let wake: () => void = () => undefined
   let finished: Promise<unknown> = Promise.resolve()
-  const columns = await new Promise<Column[]>((resolve, reject) => {
+  const { columns, sizeBytes } = await new Promise<OpenedHead>((resolve, reject) => {
     const running = run((frame, send) => {
       answer = send
-      if (frame.kind === 'opened') resolve(frame.head as Column[])
+      if (frame.kind === 'opened') resolve(frame.head as OpenedHead)
       else queue.push({ bytes: frame.body, rowCount: frame.head as number })
       wake()
     })
@@ -67,7 +69,13 @@ export async function openReadStream(run: Run): Promise<ReadStream> {
     if ('error' in outcome) throw outcome.error
   }
 
-  return { columns, chunks: chunks(), end: () => (outcome !== null && 'end' in outcome ? outcome.end : null), finished }
+  return {
+    columns,
+    ...(sizeBytes !== null && { sizeBytes }),
+    chunks: chunks(),
+    end: () => (outcome !== null && 'end' in outcome ? outcome.end : null),
+    finished,
+  }
 }
 
 const letGoBytes = 4_194_304

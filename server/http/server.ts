@@ -43,6 +43,7 @@ import { serveMcp } from './routes/service/mcp.ts'
 import { serveMembers, serveInvitations } from './routes/access/members.ts'
 import { serveAuthorizations } from './routes/connections/oauth.ts'
 import { serveApprovals, serveClients, serveDiscovery } from './routes/access/authorization-server.ts'
+import { serveQueryLinks, serveSharedQueries } from './routes/access/query-links.ts'
 import { serveOwnKey } from './routes/access/own-key.ts'
 import { serveProjectDocument } from './routes/queries/project-document.ts'
 import { serveEnvironments, serveProjects } from './routes/service/projects.ts'
@@ -110,6 +111,7 @@ export async function buildHttp(app: App): Promise<Http> {
   await http.register(fastifySwagger, openapiOptions)
   servePreflights(http, app)
   await http.register(async (calls) => serveCalls(calls.withTypeProvider<ZodTypeProvider>(), app))
+  await http.register(async (shared) => serveSharedQueries(shared.withTypeProvider<ZodTypeProvider>(), app))
   await http.register(async (mcp) => serveMcp(mcp.withTypeProvider<ZodTypeProvider>(), app))
   await http.register(async (clients) => serveClients(clients.withTypeProvider<ZodTypeProvider>(), app))
   await http.register(async (pages) => servePages(pages.withTypeProvider<ZodTypeProvider>(), app, page))
@@ -251,6 +253,7 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveKeys(http, app)
   serveKeyActs(http, app)
   serveKeyAddresses(http, app)
+  serveQueryLinks(http, app)
   serveApprovals(http, app)
   servePlans(http, app)
   serveAudit(http, app)

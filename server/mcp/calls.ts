@@ -181,6 +181,6 @@ function usedIn(error: unknown): string | undefined {
 
 /** Without a format to stream in, a call answers in one piece. */
 export function whole(answer: CallAnswer): RunAnswer {
-  if ('chunks' in answer) throw new Failure('internal_error')
+  if ('chunks' in answer || 'file' in answer) throw new Failure('internal_error')
   return answer
 }

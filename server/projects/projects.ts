@@ -77,6 +77,7 @@ export async function createProject(
       id,
       name,
       allowedOrigins: [],
+      queryLinks: false,
       engine,
       role: caller.kind === 'token' ? caller.role : 'owner',
       isExample: false,
@@ -128,7 +129,7 @@ export async function listProjects(
   const page = await newestFirst(
     app.store.db
       .selectFrom('projects')
-      .select(['id', 'name', 'allowedOrigins', 'engine', 'createdAt'])
+      .select(['id', 'name', 'allowedOrigins', 'queryLinks', 'engine', 'createdAt'])
       .$if(memberships !== null, (query) =>
         query.where('id', '=', (is) => is.fn.any(is.val([...(memberships?.keys() ?? [])]))),
       )
@@ -147,7 +148,7 @@ export async function findProject(app: { store: Database }, caller: Caller, proj
   const role = await requireRole(app, caller, projectId, 'viewer')
   const row = await app.store.db
     .selectFrom('projects')
-    .select(['id', 'name', 'allowedOrigins', 'engine', 'createdAt'])
+    .select(['id', 'name', 'allowedOrigins', 'queryLinks', 'engine', 'createdAt'])
     .where('id', '=', projectId)
     .executeTakeFirstOrThrow()
   return { ...row, role, isExample: projectId === (await exampleProjectId(app.store)) }
@@ -156,17 +157,24 @@ export async function findProject(app: { store: Database }, caller: Caller, proj
 export async function changeProject(
   app: { store: Database; origins: Origins },
   caller: Caller,
-  input: { projectId: string; name?: string | undefined; allowedOrigins?: string[] | undefined },
+  input: {
+    projectId: string
+    name?: string | undefined
+    allowedOrigins?: string[] | undefined
+    queryLinks?: boolean | undefined
+  },
 ): Promise<Project> {
   await requireRole(app, caller, input.projectId, 'owner')
-  const { projectId, name, allowedOrigins } = input
-  if (name === undefined && allowedOrigins === undefined) return findProject(app, caller, projectId)
+  const { projectId, name, allowedOrigins, queryLinks } = input
+  const opensOtherwise = allowedOrigins !== undefined || queryLinks !== undefined
+  if (name === undefined && !opensOtherwise) return findProject(app, caller, projectId)
   await app.store.db.transaction().execute(async (transaction) => {
     await transaction
       .updateTable('projects')
       .set({
         ...(name !== undefined && { name }),
         ...(allowedOrigins !== undefined && { allowedOrigins: [...new Set(allowedOrigins)] }),
+        ...(queryLinks !== undefined && { queryLinks }),
       })
       .where('id', '=', projectId)
       .execute()
@@ -174,11 +182,15 @@ export async function changeProject(
       action: name === undefined ? 'project.changed' : 'project.renamed',
       target: projectId,
       projectId,
-      details: { ...(name !== undefined && { name }), ...(allowedOrigins !== undefined && { allowedOrigins }) },
+      details: {
+        ...(name !== undefined && { name }),
+        ...(allowedOrigins !== undefined && { allowedOrigins }),
+        ...(queryLinks !== undefined && { queryLinks }),
+      },
     })
-    if (allowedOrigins !== undefined) await app.store.notify(transaction, originsChanged, projectId)
+    if (opensOtherwise) await app.store.notify(transaction, originsChanged, projectId)
   })
-  if (allowedOrigins !== undefined) await app.origins.refresh()
+  if (opensOtherwise) await app.origins.refresh()
   return findProject(app, caller, input.projectId)
 }
 

@@ -4,7 +4,9 @@ export type { JsonSchema } from './slots/column-schema.ts'
 export { contractOf, type QueryContract } from './deployed/contract.ts'
 export { openQueryCallers, type QueryCallers } from './calls/callers.ts'
 export type { AnsweredCall, CallWatch } from './calls/call-watch.ts'
-export { answerRun, call, limitRun, type CallAnswer, type CallParts } from './calls/call.ts'
+export { answerRun, call, limitRun, type CallAnswer, type CallParts, type RowsAnswer } from './calls/call.ts'
+export { openKeptFiles, type FileAnswer, type KeptFiles } from './calls/kept-files.ts'
+export { callLinked, linkQuery } from './calls/query-links.ts'
 export { openQueryGate } from './deployed/data-change.ts'
 export type {
   ChangedQuery,
@@ -68,7 +70,7 @@ export { bindCall, checkSlots } from './slots/slots.ts'
 export { addressWords, slotParameter, slotPrefix } from './slots/slot-values.ts'
 export { tellRefusal } from './calls/record.ts'
 export { keepLookups } from './calls/lookups.ts'
-export { type Run, type RunAnswer, type RunParts, type StreamAnswer } from './calls/run.ts'
+export { type Run, type RunAnswer, type RunParts, type StreamAnswer } from './calls/run-types.ts'
 export type { UnknownValues } from './calls/unknown-values.ts'
 export {
   diffVersions,

@@ -95,7 +95,7 @@ export function createTrinoEngine({ client, schemas, spool, limits }: TrinoEngin
 
   const openStream = (catalog: Catalog, input: QueryInput): Promise<ReadStream> => {
     const { format = 'json' } = input
-    if (format !== 'parquet' && format !== 'arrow') return stream(catalog, input)
+    if (format !== 'parquet' && format !== 'arrow' && format !== 'xlsx') return stream(catalog, input)
     return spool.stream(catalog.projectId, { ...input, format }, (lines) => stream(catalog, lines))
   }
 

@@ -222,6 +222,10 @@ test('projects, environments, keys, jobs and credentials', async () => {
   ]) {
     await runs(words)
   }
+  for (const words of ['links on', 'links create', 'links', 'links list']) await runs(words)
+  const links: Array<{ id: string }> = await cli.json('links')
+  cli.environment['LINK'] = links[0]?.id ?? ''
+  for (const words of ['links revoke', 'links off']) await runs(words)
   const held = source.hold()
   const begun = await cli.json('execute', 'orders', '--no-wait')
   cli.environment['JOB'] = String(begun.id)

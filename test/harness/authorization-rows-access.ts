@@ -18,6 +18,13 @@ export const projects: Record<string, Row> = {
     status: 204,
     fresh: { environment: 'sharedEnvironment' },
   }),
+  'GET /v1/projects/:project_id/query-links': owner(),
+  'POST /v1/projects/:project_id/query-links': owner({
+    status: 409,
+    body: { query: 'nothing', expires_at: '2099-01-01T00:00:00Z' },
+  }),
+  'DELETE /v1/projects/:project_id/query-links/:link_id': owner({ status: 204, fresh: { link_id: 'queryLink' } }),
+  'GET /v1/shared/:file': open({ status: 404 }),
   'POST /v1/shared-references/read': open({
     fresh: { link: 'referenceLink' },
     body: ({ link }) => ({ token: link }),

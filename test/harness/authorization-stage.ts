@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { makeSignInLink, openSession } from '../../server/access/index.ts'
+import { createQueryLink, makeSignInLink, openSession, systemCaller } from '../../server/access/index.ts'
 import { newId } from '../../server/ids.ts'
 import { expectStatus, operatorToken, type Person, type TestApp } from './app.ts'
 import { openQueryProject, type QueryProject } from './queries.ts'
@@ -34,6 +34,7 @@ export type Ids = {
   shared_channel_id: string
   view_id: string
   key_id: string
+  link_id: string
   token_id: string
   /** An authorization server, by the address that it sends browsers back to. */
   server: string
@@ -234,6 +235,11 @@ function makersOf({ t, own, source, owner, unique }: Parts) {
       const { body } = await expectStatus(200, t.operator.put(`${path}/shared-references/production`))
       return body.link.split('#')[1] ?? ''
     },
+    async queryLink() {
+      const link = { environment: 'production', query: 'linked', parameters: {}, rate: null, perDay: null }
+      const expiresAt = new Date(Date.now() + 86_400_000)
+      return (await createQueryLink(t.app, systemCaller, { ...link, projectId: own.projectId, expiresAt })).id
+    },
     async joinLink() {
       return (await made(`${path}/invitations`, { role: 'viewer' }, 'link')).split('#')[1] ?? ''
     },
@@ -319,6 +325,7 @@ async function makeIds(parts: Omit<Parts, 'unique'> & { makers: Makers }): Promi
     shared_channel_id: await makers.sharedChannel(),
     view_id: await makers.view(),
     key_id: await makers.key(),
+    link_id: await makers.queryLink(),
     token_id: await makers.token(),
     server: 'a-server',
     client_id: await makers.client(),

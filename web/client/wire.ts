@@ -12,6 +12,7 @@ import type * as oauth from '../../api/oauth.ts'
 import type * as people from '../../api/people.ts'
 import type * as projects from '../../api/projects.ts'
 import type * as queries from '../../api/queries.ts'
+import type * as queryLinks from '../../api/query-links.ts'
 import type * as questions from '../../api/questions.ts'
 import type * as replays from '../../api/replays.ts'
 import type * as service from '../../api/service.ts'
@@ -23,6 +24,8 @@ export type Role = z.output<typeof people.role>
 export type Member = z.output<typeof people.member>
 export type SharedReference = z.output<typeof projects.sharedReference>
 export type CreatedSharedReference = z.output<typeof projects.createdSharedReference>
+export type QueryLink = z.output<typeof queryLinks.queryLink>
+export type CreatedQueryLink = z.output<typeof queryLinks.createdQueryLink>
 export type Invitation = z.output<typeof people.invitation>
 export type CreatedInvitation = z.output<typeof people.createdInvitation>
 export type InvitationPreview = z.output<typeof people.invitationPreview>

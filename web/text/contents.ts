@@ -43,6 +43,11 @@ export const contents: Group[] = [
     entries: [
       { page: 'mcp', title: 'Queries as tools', about: 'MCP in five clients, and OpenAPI.' },
       { page: 'clients', title: 'Clients', about: 'TypeScript and Python.' },
+      {
+        page: 'spreadsheets',
+        title: 'Excel, Sheets, pandas, DuckDB',
+        about: 'Rows where people calculate, and links without a key.',
+      },
       { page: 'embed', title: 'Ask from your own page', about: 'One element, and tokens for browsers.' },
       { page: 'cli', title: 'The command line', about: 'A project as files in git.' },
     ],

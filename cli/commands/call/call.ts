@@ -13,9 +13,9 @@ import { rowsText } from './rows-text.ts'
 import { valuesOf } from './values.ts'
 
 type Options = { environment?: string; data?: string; format?: Format; output?: string }
-type Format = 'table' | 'json' | 'csv' | 'ndjson' | 'parquet' | 'arrow'
+type Format = 'table' | 'json' | 'csv' | 'ndjson' | 'parquet' | 'arrow' | 'xlsx'
 
-const binary = new Set<Format>(['parquet', 'arrow'])
+const binary = new Set<Format>(['parquet', 'arrow', 'xlsx'])
 
 export function callCommand(): Command {
   const command = new Command('call')
@@ -29,7 +29,7 @@ export function callCommand(): Command {
     .option('-d, --data <json>', 'the values as JSON instead; @file reads a file, - standard input')
     .addOption(
       new Option('-f, --format <format>', 'how the rows come')
-        .choices(['table', 'json', 'csv', 'ndjson', 'parquet', 'arrow'])
+        .choices(['table', 'json', 'csv', 'ndjson', 'parquet', 'arrow', 'xlsx'])
         .default('table'),
     )
     .option('-o, --output <file>', 'write them into a file')

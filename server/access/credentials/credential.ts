@@ -4,9 +4,9 @@ import { Failure } from '../../failure.ts'
 import type { Attempts } from './attempts.ts'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const shape = /^slc_(live|test|mgmt|link)_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}$/
+const shape = /^slc_(live|test|mgmt|link|share)_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}$/
 
-export type CredentialKind = 'live' | 'test' | 'mgmt' | 'link'
+export type CredentialKind = 'live' | 'test' | 'mgmt' | 'link' | 'share'
 
 /** `slc_<kind>_<32 base62>_<checksum>`: scanners find it, and a typo is refused without a look-up. */
 export function newCredential(kind: CredentialKind): { secret: string; hash: Buffer; start: string; last4: string } {

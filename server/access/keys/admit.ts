@@ -52,6 +52,8 @@ type Presented = {
   credential: () => KeyCredential
   /** Whether this is one of the few things that a browser may do with a token of a key. */
   takesBrowserTokens: boolean
+  /** Whether this opens links to queries, and nothing else. */
+  opensLinks?: boolean
   address: string
   requestId: string
 }
@@ -104,13 +106,14 @@ function tooMany(what: string, waitSeconds: number): Failure {
 /** The caller behind an API key, without a look into the database. */
 function authenticate(
   app: Parts,
-  { credential: present, takesBrowserTokens, address, requestId }: Presented,
+  { credential: present, takesBrowserTokens, opensLinks = false, address, requestId }: Presented,
 ): { caller: KeyCaller; browserToken: BrowserToken | null } {
   try {
     const credential = present()
     const isFromBrowser = isBrowserToken(credential.secret)
     if (isFromBrowser && !takesBrowserTokens) throw notForBrowsers()
-    if (!isFromBrowser) credential.hash ??= readSecret(app, credential.secret)
+    if (!isFromBrowser)
+      credential.hash ??= opensLinks ? readLink(credential.secret) : readSecret(app, credential.secret)
     const { key, secret, browserToken } = isFromBrowser
       ? findBehindToken(app, credential)
       : { ...findKey(app, credential), browserToken: null }
@@ -135,11 +138,17 @@ export function isGoodKey(app: Parts, credential: KeyCredential): boolean {
   }
 }
 
+function readLink(secret: string): Buffer {
+  if (credentialKind(secret) === 'share') return hashCredential(secret)
+  throw refused('malformed', 'This is no link to a query: copy it whole.')
+}
+
 function readSecret(app: Parts, secret: string): Buffer {
   const kind = credentialKind(secret)
   if (kind === 'mgmt' || kind === 'link' || (kind === undefined && isOperator(app, secret))) {
     throw refused('wrong_kind', 'Query endpoints take an API key (slc_live_… or slc_test_…), not a management token.')
   }
+  if (kind === 'share') throw refused('wrong_kind', 'This is the end of a link to one query, not an API key.')
   if (kind === undefined) throw refused('malformed', 'The API key is malformed: copy it whole.')
   return hashCredential(secret)
 }

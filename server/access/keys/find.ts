@@ -9,9 +9,10 @@ import { maxAddresses, type KeyUses } from './uses.ts'
 import type { Clock } from '../../clock.ts'
 
 /** A key as its owners see it. */
-export type ApiKey = Omit<KeyRow, 'secretHash' | 'previousHash'> & {
+export type ApiKey = Omit<KeyRow, 'secretHash' | 'previousHash' | 'kind'> & {
   status: 'active' | 'disabled' | 'expired' | 'revoked'
   lastUsedAt: Date | null
+  calls: number
   /** Until when the secret before the last rotation is good as well. */
   previousSecretUntil: Date | null
 }
@@ -26,6 +27,7 @@ export async function listKeys(
     (after, limit) =>
       readKeys(app.store.db, (query) =>
         query
+          .where('kind', '=', 'key')
           .where(visibleTo(caller))
           .$if(after !== undefined, (narrowed) => narrowed.where('id', '<', after ?? ''))
           .orderBy('id', 'desc')
@@ -81,24 +83,37 @@ export async function readKey(
   db: Kysely<Tables> | Transaction<Tables>,
   caller: Caller,
   keyId: string,
+  kind: KeyRow['kind'] = 'key',
 ): Promise<KeyRow> {
-  const [key] = await readKeys(db, (query) => query.where('id', '=', keyId).where(visibleTo(caller)))
-  if (key === undefined) throw new Failure('not_found', { message: 'There is no such API key.' })
+  const [key] = await readKeys(db, (query) =>
+    query.where('id', '=', keyId).where('kind', '=', kind).where(visibleTo(caller)),
+  )
+  const what = kind === 'key' ? 'API key' : 'link'
+  if (key === undefined) throw new Failure('not_found', { message: `There is no such ${what}.` })
   return key
+}
+
+/** Keys as they are listed, whichever are asked for. */
+export async function listedKeys(
+  app: { store: Database; keyUses: KeyUses; now: Clock },
+  narrow: Parameters<typeof readKeys>[1],
+): Promise<ApiKey[]> {
+  return asApiKeys(app, await readKeys(app.store.db, narrow))
 }
 
 async function asApiKeys(app: { store: Database; keyUses: KeyUses; now: Clock }, rows: KeyRow[]): Promise<ApiKey[]> {
   if (rows.length === 0) return []
   const keyIds = rows.map(({ id }) => id)
   const uses = await app.store.db.selectFrom('apiKeyUses').selectAll().where('keyId', 'in', keyIds).execute()
-  const written = new Map(uses.map((use) => [use.keyId, use.lastUsedAt]))
-  return rows.map(({ secretHash: _hash, previousHash: _previous, ...row }) => {
-    const [here, there] = [app.keyUses.lastUse(row.id), written.get(row.id)]
+  const written = new Map(uses.map((use) => [use.keyId, use]))
+  return rows.map(({ secretHash: _hash, previousHash: _previous, kind: _kind, ...row }) => {
+    const [here, there] = [app.keyUses.lastUse(row.id), written.get(row.id)?.lastUsedAt]
     const { previousUntil } = row
     return {
       ...row,
       status: statusOf(row, app.now()),
       lastUsedAt: here !== undefined && (there === undefined || here > there) ? here : (there ?? null),
+      calls: (written.get(row.id)?.calls ?? 0) + app.keyUses.unwrittenCalls(row.id),
       previousSecretUntil: previousUntil !== null && previousUntil.getTime() > app.now() ? previousUntil : null,
     }
   })

@@ -9,7 +9,7 @@ import { personOf, type Caller } from '../people/caller.ts'
 import { newCredential } from '../credentials/credential.ts'
 import type { ProjectDirectory } from '../people/project-directory.ts'
 import { keysChannel, type Keys } from './feed.ts'
-import { findKey, readKey, type ApiKey } from './find.ts'
+import { findKey, listedKeys, readKey, type ApiKey } from './find.ts'
 import { requireGrantable, requireGrantableChange } from './grantable.ts'
 import { kindFor, type Permission } from './permissions.ts'
 import type { KeyRow } from './record.ts'
@@ -19,6 +19,8 @@ import type { Clock } from '../../clock.ts'
 import type { KeyUses } from './uses.ts'
 import type { Plans } from '../limits/policies.ts'
 import type { Config } from '../../config.ts'
+
+export type KeyParts = Parts
 
 type Parts = {
   store: Database
@@ -44,10 +46,22 @@ export type KeyInput = {
 
 type Changes = { [Name in keyof KeyInput]?: KeyInput[Name] | undefined }
 
-export async function createKey(
+export async function createKey(app: Parts, caller: Caller, input: NewKey): Promise<ApiKey & { secret: string }> {
+  return makeKey(app, caller, { kind: 'key', input })
+}
+
+type NewKey = Changes & Pick<KeyInput, 'name' | 'permissions'>
+
+const acts = {
+  key: { made: 'api_key.created', revoked: 'api_key.revoked' },
+  link: { made: 'query_link.created', revoked: 'query_link.revoked' },
+}
+
+/** A key, or a link to a query, which is one that an address carries. */
+export async function makeKey(
   app: Parts,
   caller: Caller,
-  input: Changes & Pick<KeyInput, 'name' | 'permissions'>,
+  { kind, input }: { kind: KeyRow['kind']; input: NewKey },
 ): Promise<ApiKey & { secret: string }> {
   requireSensible(app, input)
   await requireScope(app, caller, input.permissions)
@@ -56,14 +70,15 @@ export async function createKey(
     rate: input.rate ?? null,
     perDay: input.perDay ?? null,
   })
-  const { secret, hash, start, last4 } = newCredential(kindFor(input.permissions))
-  const id = newId('key')
+  const { secret, hash, start, last4 } = newCredential(kind === 'link' ? 'share' : kindFor(input.permissions))
+  const id = newId(kind === 'link' ? 'queryLink' : 'key')
   await app.store.db.transaction().execute(async (transaction) => {
     await requireRoom(app.config, transaction, namedProjects(input.permissions))
     await transaction
       .insertInto('apiKeys')
       .values({
         id,
+        kind,
         name: input.name,
         plan: input.plan ?? app.config.defaultPlan,
         fixedParameters: JSON.stringify(input.fixedParameters ?? {}),
@@ -78,13 +93,15 @@ export async function createKey(
       .execute()
     await writePermissions(transaction, id, input.permissions)
     await announce(app, transaction, caller, {
-      action: 'api_key.created',
+      action: acts[kind].made,
       key: { id, permissions: input.permissions },
       details: detailsOf(input),
     })
   })
   await app.keys.refresh(id)
-  return { ...(await findKey(app, caller, id)), secret }
+  const [key] = await listedKeys(app, (keys) => keys.where('id', '=', id))
+  if (key === undefined) throw new Failure('internal_error')
+  return { ...key, secret }
 }
 
 export async function updateKey(
@@ -199,8 +216,16 @@ export async function revokeKeyWithin(
 ): Promise<void> {
   const { revokedAt: before } = await readKey(transaction, caller, keyId)
   if (before !== null) return
-  await changeKeyWithin(app, transaction, { caller, keyId }, async () => ({
-    action: 'api_key.revoked',
+  await revokeWithin(app, transaction, { caller, keyId, kind: 'key' })
+}
+
+export async function revokeWithin(
+  app: Pick<Parts, 'store' | 'now'>,
+  transaction: Transaction<Tables>,
+  { kind, ...which }: { caller: Caller; keyId: string; kind: KeyRow['kind'] },
+): Promise<void> {
+  await changeKeyWithin(app, transaction, { ...which, kind }, async () => ({
+    action: acts[kind].revoked,
     columns: { revokedAt: new Date(app.now()) },
   }))
 }
@@ -246,11 +271,11 @@ async function changeKey(
 async function changeKeyWithin(
   app: Pick<Parts, 'store'>,
   transaction: Transaction<Tables>,
-  { caller, keyId }: { caller: Caller; keyId: string },
+  { caller, keyId, kind = 'key' }: { caller: Caller; keyId: string; kind?: KeyRow['kind'] },
   act: (transaction: Transaction<Tables>, key: KeyRow) => Promise<Change>,
 ): Promise<void> {
   await transaction.selectFrom('apiKeys').select('id').where('id', '=', keyId).forUpdate().execute()
-  const key = await readKey(transaction, caller, keyId)
+  const key = await readKey(transaction, caller, keyId, kind)
   if (key.revokedAt !== null) {
     const message = 'This API key was revoked and stays so. Make another one.'
     throw new Failure('conflict', { reason: 'revoked', message })

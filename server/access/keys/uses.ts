@@ -10,12 +10,14 @@ export type KeyUses = {
   note(keyId: string, address: string | null): void
   /** As this process knows it: the database may be a minute behind. */
   lastUse(keyId: string): Date | undefined
+  /** Calls that the database does not count yet. */
+  unwrittenCalls(keyId: string): number
   /** Where it was used from, as this process knows it. */
   addresses(keyId: string): ReadonlyMap<string, number>
   close(): Promise<void>
 }
 
-type Use = { keyId: string; usedMs: number; writtenMs: number; addresses: Map<string, number> }
+type Use = { keyId: string; usedMs: number; writtenMs: number; calls: number; addresses: Map<string, number> }
 
 /** A first use shows within seconds; after that a key is written at most once a minute. */
 const flushMs = 2_000
@@ -58,7 +60,10 @@ export function openKeyUses({ store, now, dailyStateOf, closeTimeoutMs, observe 
     },
     async write(page) {
       const writtenMs = now()
-      await writeUses(store, page, dailyStateOf)
+      const counted = page.map((use) => ({ use, calls: use.calls }))
+      await writeUses(store, counted, dailyStateOf)
+      // Calls that came meanwhile are counted by the next batch.
+      for (const { use, calls } of counted) use.calls -= calls
       await writeAddresses(store, page)
       for (const use of page) use.writtenMs = writtenMs
     },
@@ -73,10 +78,11 @@ export function openKeyUses({ store, now, dailyStateOf, closeTimeoutMs, observe 
     note(keyId, address) {
       let use = uses.get(keyId)
       if (use === undefined) {
-        use = { keyId, usedMs: 0, writtenMs: 0, addresses: new Map() }
+        use = { keyId, usedMs: 0, writtenMs: 0, calls: 0, addresses: new Map() }
         uses.set(keyId, use)
       }
       use.usedMs = now()
+      use.calls += 1
       if (address !== null) noteAddress(use, address)
       unwritten.add(use)
     },
@@ -84,6 +90,7 @@ export function openKeyUses({ store, now, dailyStateOf, closeTimeoutMs, observe 
       const use = uses.get(keyId)
       return use === undefined ? undefined : new Date(use.usedMs)
     },
+    unwrittenCalls: (keyId) => uses.get(keyId)?.calls ?? 0,
     addresses: (keyId) => uses.get(keyId)?.addresses ?? noAddresses,
     close: writer.close,
   }
@@ -98,22 +105,28 @@ function noteAddress({ addresses, usedMs }: Use, address: string): void {
   addresses.set(address, usedMs)
 }
 
-/** Replicas write the same rows: the later use and the larger count stay. */
-async function writeUses(store: Database, page: Use[], dailyStateOf: Options['dailyStateOf']): Promise<void> {
+/** Replicas write the same rows: the later use and the larger quota stay, and calls add up. */
+async function writeUses(
+  store: Database,
+  page: Array<{ use: Use; calls: number }>,
+  dailyStateOf: Options['dailyStateOf'],
+): Promise<void> {
   await store.db
     .insertInto('apiKeyUses')
     // In one order everywhere, so that two replicas never wait for each other's rows.
     .values(
       page
-        .toSorted((left, right) => (left.keyId < right.keyId ? -1 : 1))
-        .map(({ keyId, usedMs }) => ({
+        .toSorted((left, right) => (left.use.keyId < right.use.keyId ? -1 : 1))
+        .map(({ use: { keyId, usedMs }, calls }) => ({
           keyId,
           lastUsedAt: new Date(usedMs),
           dailyState: dailyStateOf(keyId) ?? null,
+          calls,
         })),
     )
     .onConflict((conflict) =>
-      conflict.column('keyId').doUpdateSet(({ fn }) => ({
+      conflict.column('keyId').doUpdateSet(({ fn, eb, ref }) => ({
+        calls: eb(ref('apiKeyUses.calls'), '+', ref('excluded.calls')),
         lastUsedAt: fn<Date>('greatest', ['apiKeyUses.lastUsedAt', 'excluded.lastUsedAt']),
         dailyState: fn<number | null>('greatest', ['apiKeyUses.dailyState', 'excluded.dailyState']),
       })),

@@ -136,7 +136,7 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
   /** A chunk leaves when the reader has taken an earlier one, so neither process holds more than a few. */
   function sinkOf(id: number, call: Running): StreamSink {
     return {
-      opened: (columns) => send({ id, kind: 'opened', head: columns }),
+      opened: (head) => send({ id, kind: 'opened', head }),
       chunk: async (bytes, rowCount) => {
         while (call.credits === 0 && !call.cancelled) {
           await new Promise<void>((resolve) => {

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { rowFormats } from '../../../api/queries.ts'
 import type { ReadFormat } from '../../engine/index.ts'
 import { Failure } from '../../failure.ts'
 
@@ -10,6 +11,7 @@ const formats = {
   'text/event-stream': 'sse',
   'application/vnd.apache.parquet': 'parquet',
   'application/vnd.apache.arrow.stream': 'arrow',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
 } as const
 
 export type AnswerFormat = (typeof formats)[keyof typeof formats]
@@ -21,20 +23,19 @@ export const contentTypes: Record<AnswerFormat, string> = {
   sse: 'text/event-stream; charset=utf-8',
   parquet: 'application/vnd.apache.parquet',
   arrow: 'application/vnd.apache.arrow.stream',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 }
-
-const formatNames = ['json', 'ndjson', 'csv', 'parquet', 'arrow'] as const
 
 /** The format of a call: `?format=` where it is given, else `Accept`. */
 export function formatAsked({ headers, query }: Pick<FastifyRequest, 'headers' | 'query'>): AnswerFormat {
   const named = (query as Record<string, unknown>)['format']
   if (named === undefined) return formatOf(headers.accept)
-  const format = formatNames.find((name) => name === named)
+  const format = rowFormats.find((name) => name === named)
   if (format !== undefined) return format
   throw new Failure('invalid_query', {
     reason: 'invalid_field',
-    message: `format is one of ${formatNames.join(', ')}.`,
-    details: [{ field: 'format', message: `must be one of ${formatNames.join(', ')}` }],
+    message: `format is one of ${rowFormats.join(', ')}.`,
+    details: [{ field: 'format', message: `must be one of ${rowFormats.join(', ')}` }],
   })
 }
 

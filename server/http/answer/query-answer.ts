@@ -1,7 +1,8 @@
 import { fixedLimits } from '../../../api/limits.ts'
 import { Readable } from 'node:stream'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../app.ts'
+import type { Column } from '../../engine/index.ts'
 import type { IncompleteSource } from '../../queries/index.ts'
 import { takenInTime } from './reader-pace.ts'
 
@@ -13,6 +14,11 @@ export function sourceMeta(source: IncompleteSource | null): { meta?: Record<str
   if (source === null) return {}
   const tables = source.tables.map(({ name, asOf, truncated }) => ({ name, as_of: asOf, truncated }))
   return { meta: { truncated_source: true, tables } }
+}
+
+/** The types of the columns, for a client that asks for them to make dates and decimals of what JSON has as text. */
+export function columnsWished({ headers }: FastifyRequest, { columns }: { columns: Column[] }): { columns?: Column[] } {
+  return /(^|[ ,])columns($|[ ,;])/.test(String(headers['prefer'] ?? '')) ? { columns } : {}
 }
 
 /** From here on a body leaves piece by piece, each when the one before is gone. */

@@ -27,11 +27,10 @@ export function sendStream(
   reply: FastifyReply,
   { answer, format, meta = {}, leastBytesPerSecond }: Sending,
 ): FastifyReply {
-  const { version, cache, asOf } = answer
-  void reply.header('x-sluice-version', version)
-  if (cache !== null) void reply.header('x-cache', cache)
-  if (asOf !== null) void reply.header('x-sluice-as-of', asOf.toISOString())
-  if (answer.source !== null) void reply.header('x-sluice-truncated-source', 'true')
+  sayFacts(reply, answer)
+  // A reader that learns the size may come again for parts: see `query-file.ts`.
+  if (answer.sizeBytes !== undefined)
+    void reply.headers({ 'content-length': answer.sizeBytes, 'accept-ranges': 'bytes' })
   const tellUnknown = ({ warnings }: UnknownValues): void => {
     reply.raw.setHeader('x-sluice-warnings', warnings.map(asHeader).join(','))
   }
@@ -39,9 +38,26 @@ export function sendStream(
     format === 'sse'
       ? events(answer, { meta, requestId: request.id })
       : wholeOrBroken(answer, { format, requestId: request.id, tellUnknown })
+  nameFile(reply, format, answer.name)
   if (format === 'sse') void reply.headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
   const taken = takenInTime(body, { leastBytesPerSecond, giveUp: () => reply.raw.destroy() })
   return reply.type(contentTypes[format]).send(Readable.from(taken, { objectMode: false, highWaterMark: 65_536 }))
+}
+
+type Facts = Pick<StreamAnswer, 'version' | 'cache' | 'asOf' | 'source'>
+
+/** The headers of rows that have no envelope around them. */
+export function sayFacts(reply: FastifyReply, { version, cache, asOf, source }: Facts): void {
+  void reply.header('x-sluice-version', version)
+  if (cache !== null) void reply.header('x-cache', cache)
+  if (asOf !== null) void reply.header('x-sluice-as-of', asOf.toISOString())
+  if (source !== null) void reply.header('x-sluice-truncated-source', 'true')
+}
+
+/** A workbook is saved, not shown. SQL that nobody has named gives `rows`. */
+export function nameFile(reply: FastifyReply, format: AnswerFormat, name: string): void {
+  if (format !== 'xlsx') return
+  void reply.header('content-disposition', `attachment; filename="${name === '' ? 'rows' : name}.xlsx"`)
 }
 
 function asHeader({ slot, value }: UnknownValues['warnings'][number]): string {

@@ -15,7 +15,7 @@ declare module 'fastify' {
      * `query`: an API key, and errors are `invalid_query`. `either`: an API key or a management credential. Else:
      * management.
      */
-    door?: 'open' | 'person' | 'query' | 'either'
+    door?: 'open' | 'person' | 'query' | 'link' | 'either'
     /** Also opened by a browser token of a key; for routes that take an API key. */
     browser?: true
     /** A path that is there under another name of this server only. */

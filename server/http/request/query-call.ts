@@ -22,7 +22,7 @@ declare module 'fastify' {
 const credentialNames = new Set(
   'key apikey token accesstoken auth authorization bearer secret credential password xapikey'.split(' '),
 )
-const credentialValue = /slc_(live|test|mgmt|link|browser)_/
+const credentialValue = /slc_(live|test|mgmt|link|share|browser)_/
 
 /** The hook of every route with the door `query`: who calls, and may they call again so soon. */
 export function admitQueryCall(app: App, request: FastifyRequest): void | Promise<void> {

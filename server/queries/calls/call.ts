@@ -3,19 +3,14 @@ import type { ReadFormat } from '../../engine/index.ts'
 import { Failure } from '../../failure.ts'
 import { versionFor, type Deployment, type LiveVersion } from '../deployed/deployment-index.ts'
 import type { Deployments } from '../deployed/deployments.ts'
+import { fileAnswer } from './file-answer.ts'
+import type { FileAnswer, KeptFiles } from './kept-files.ts'
 import { tellRefusal } from './record.ts'
 import { listedSlots } from '../deployed/listed-values.ts'
 import { findUnknownValues } from './unknown-values.ts'
 import { valuesOfTexts, type TextValues } from '../slots/slot-values.ts'
-import {
-  readyAnswer,
-  runQuery,
-  streamQuery,
-  type Run,
-  type RunAnswer,
-  type RunParts,
-  type StreamAnswer,
-} from './run.ts'
+import { readyAnswer, runQuery, streamQuery } from './run.ts'
+import type { Run, RunAnswer, RunParts, StreamAnswer } from './run-types.ts'
 
 /** The input of a direct call, whichever way it came. */
 export type Call = {
@@ -30,14 +25,21 @@ export type Call = {
   parameters: Readonly<Record<string, unknown>> | TextValues
   /** In parts and in this format; without it, the whole result as JSON. */
   streamAs?: ReadFormat | undefined
+  /** As a file of `streamAs`, of which parts can be sent. */
+  keepFile?: boolean
   /** Asks for a new execution whatever is kept. */
   fresh: boolean
   signal: () => AbortSignal
 }
 
-export type CallAnswer = RunAnswer | StreamAnswer
+export type RowsAnswer = RunAnswer | StreamAnswer
+export type CallAnswer = RowsAnswer | FileAnswer
 
-export type CallParts = RunParts & { deployments: Deployments; buckets: Buckets }
+export type CallParts = RunParts & {
+  keptFiles: KeptFiles
+  deployments: Deployments
+  buckets: Buckets
+}
 
 /**
  * Calls a deployed query: finds it, counts the call against the query's own limit, and answers with what is kept, with
@@ -50,7 +52,7 @@ export function call(app: CallParts, caller: KeyCaller, input: Call): CallAnswer
     if (input.version !== undefined || version.rateLimit !== null) {
       return callLater(app, caller, { input, deployment, version })
     }
-    return answerRun(app, runOf(caller, input, deployment, version), input.streamAs)
+    return answerAs(app, runOf(caller, input, deployment, version), input)
   } catch (error) {
     tellRefusal(app, caller, { ...input, entry: input.entry ?? 'direct', error })
     throw error
@@ -67,7 +69,7 @@ async function callLater(
     refuseUnfixed(caller, { version, usual })
     const run = runOf(caller, input, deployment, version)
     await limitRun(app, caller, run)
-    return await answerRun(app, run, input.streamAs)
+    return await answerAs(app, run, input)
   } catch (error) {
     tellRefusal(app, caller, { ...input, entry: input.entry ?? 'direct', error })
     throw error
@@ -83,8 +85,12 @@ export async function limitRun(
   if (rateLimit !== null) await admitToQuery(app, caller, { id, name, rateLimit })
 }
 
+function answerAs(app: CallParts, run: Run, { streamAs, keepFile }: Call): CallAnswer | Promise<CallAnswer> {
+  return keepFile === true && streamAs !== undefined ? fileAnswer(app, run, streamAs) : answerRun(app, run, streamAs)
+}
+
 /** The one way of calls and questions to their rows. */
-export function answerRun(app: RunParts, run: Run, streamAs: ReadFormat | undefined): CallAnswer | Promise<CallAnswer> {
+export function answerRun(app: RunParts, run: Run, streamAs: ReadFormat | undefined): RowsAnswer | Promise<RowsAnswer> {
   if (streamAs !== undefined) return withLateWarnings(app, run, streamQuery(app, run, streamAs))
   const ready = readyAnswer(app, run)
   if (listedSlots(run.version.slots).length === 0) return ready ?? runQuery(app, run)

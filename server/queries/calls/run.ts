@@ -1,90 +1,14 @@
 import { createHash } from 'node:crypto'
-import type { Chart } from '../../../api/queries.ts'
-import type { KeyCaller } from '../../access/index.ts'
-import type { Catalogs, ProjectCatalog } from '../../data/index.ts'
-import type { Column, QueryEngine, ReadFormat, ReadStream } from '../../engine/index.ts'
-import type { LookedUp, Lookups } from '../../lookups/index.ts'
-import type { Answer, Answers, IncompleteSource } from './answers.ts'
+import type { ProjectCatalog } from '../../data/index.ts'
+import type { ReadFormat, ReadStream } from '../../engine/index.ts'
+import type { LookedUp } from '../../lookups/index.ts'
+import type { Answer } from './answers.ts'
 import { dataFacts } from './data-facts.ts'
 import type { LiveVersion } from '../deployed/deployment-index.ts'
 import { isWrittenAs, lookupStatement, streamOf } from './lookups.ts'
-import type { UnknownValues } from './unknown-values.ts'
-import { outcomeOf, tellCall, type CallRecord } from './record.ts'
+import type { CacheState, Run, RunAnswer, RunParts, StreamAnswer } from './run-types.ts'
+import { answered, noteCaller, tellRun, watchRun, type Watch } from './watch-run.ts'
 import { bindSlots, checkSlots, type BoundSlots } from '../slots/slots.ts'
-import type { QueryCallers } from './callers.ts'
-import type { CallWatch } from './call-watch.ts'
-import type { Observe } from '../../observe.ts'
-import type { Config } from '../../config.ts'
-import type { Clock } from '../../clock.ts'
-
-/** Everything that one run of a query needs; who asks has been checked by whoever found the version. */
-export type Run = {
-  projectId: string
-  /** Null for a draft. */
-  environment: string | null
-  /** Empty for SQL that nobody has given one. */
-  name: string
-  version: LiveVersion
-  parameters: Readonly<Record<string, unknown>>
-  /** Null for a preview, which no key pays for. */
-  caller: KeyCaller | null
-  requestId: string | null
-  entry: 'direct' | 'question' | 'tool' | 'preview'
-  /** The question that led here, if one did. */
-  question?: CallRecord['question']
-  /** The note of its answer: that it leaves out a part of the question. */
-  caveat?: 'unexpressed' | undefined
-  routeMs?: number | undefined
-  /** Asks for a new execution whatever is kept. */
-  fresh?: boolean
-  /** Asked for when something is to be stopped: an answer that is there needs none. */
-  signal?: (() => AbortSignal) | undefined
-}
-
-export type CacheState = 'hit' | 'miss' | 'bypass'
-
-export type RunAnswer = {
-  projectId: string
-  name: string
-  answer: Answer
-  parameters: Record<string, unknown>
-  /** As its author draws it; null: as its columns and rows suggest. */
-  chart: Chart | null
-  /** Null where the query keeps no answers. */
-  cache: CacheState | null
-  /** Values of the call that no row has. */
-  unknown?: UnknownValues
-}
-
-export type StreamAnswer = {
-  projectId: string
-  name: string
-  columns: Column[]
-  parameters: Record<string, unknown>
-  chart: Chart | null
-  version: number
-  asOf: Date | null
-  source: IncompleteSource | null
-  cache: CacheState | null
-  /** Ends after the last row or throws; leaving the loop stops the query. */
-  chunks: AsyncIterable<{ bytes: Buffer; rowCount: number }>
-  /** Known once `chunks` has ended. */
-  end: () => { rowCount: number; truncated: boolean; elapsedMs: number }
-  /** Values of the call that no row has, to be asked for where no row came; left out where none can be. */
-  findUnknown?: () => Promise<UnknownValues | null>
-}
-
-export type RunParts = {
-  engine: QueryEngine
-  catalogs: Catalogs
-  answers: Answers
-  lookups: Lookups
-  queryCallers: QueryCallers
-  callWatch: CallWatch
-  observe: Observe
-  config: Config
-  now: Clock
-}
 
 /** A cached or prewritten answer returns at once; undefined where there is none, or where `runQuery` says why not. */
 export function readyAnswer(app: RunParts, run: Run): RunAnswer | undefined {
@@ -148,6 +72,7 @@ export async function streamQuery(app: RunParts, run: Run, format: ReadFormat): 
       asOf,
       source,
       cache,
+      ...(stream.sizeBytes !== undefined && { sizeBytes: stream.sizeBytes }),
       chunks: observed(stream, watch, cache),
       end: () => endOf(stream),
     }
@@ -180,7 +105,7 @@ async function reading<Result>(
 }
 
 /** The tables as its statement reads them: those of models with what they were built from. */
-function readBy({ version }: Run, catalog: ProjectCatalog): ProjectCatalog {
+export function readBy({ version }: Run, catalog: ProjectCatalog): ProjectCatalog {
   return catalog.hasModels ? catalog.together(Object.keys(version.tables)) : catalog
 }
 
@@ -205,7 +130,7 @@ async function answerWhole(
   return { answer, cache: 'miss' }
 }
 
-function answerKey(version: LiveVersion, { bound, catalog }: Prepared): string {
+export function answerKey(version: LiveVersion, { bound, catalog }: Prepared): string {
   return `${dataFacts(catalog, version).dataVersion}\n${bound.key}`
 }
 
@@ -335,62 +260,4 @@ async function* observed(stream: ReadStream, watch: Watch, cache: CacheState | n
 function endOf(stream: ReadStream) {
   const { rowCount, truncated, elapsedMs } = stream.end() ?? { rowCount: 0, truncated: true, elapsedMs: 0 }
   return { rowCount, truncated, elapsedMs: Math.round(elapsedMs) }
-}
-
-type Measured = { rows: number; bytes: number }
-type Executed = { sqlMs: number; cache: CacheState | null }
-type Watch = {
-  done(measured: Measured & Executed): void
-  failed(error: unknown, measured?: Measured): void
-}
-
-/** Says once how a run went, whichever way it ended. */
-function watchRun(app: RunParts, run: Run): Watch {
-  const startedMs = performance.now()
-  noteCaller(app, run)
-  return {
-    done: (measured) => tellRun(app, run, { startedMs, ...answered(run), ...measured }),
-    failed(error, measured = { rows: 0, bytes: 0 }) {
-      tellRun(app, run, { startedMs, ...outcomeOf(error), ...measured, sqlMs: 0, cache: null })
-    },
-  }
-}
-
-function noteCaller(app: RunParts, { caller, environment, version }: Run): void {
-  if (caller === null || environment === null) return
-  app.queryCallers.note({ queryId: version.queryId, environment, keyId: caller.key.id })
-}
-
-type Outcome = Pick<CallRecord, 'code' | 'reason'>
-
-function answered({ caveat }: Run): Outcome {
-  return { code: null, reason: caveat ?? null }
-}
-
-function tellRun(app: RunParts, run: Run, ended: Outcome & Measured & Executed & { startedMs: number }): void {
-  const { routeMs, version } = run
-  const { sqlMs } = ended
-  const runMs = performance.now() - ended.startedMs
-  tellCall(app, run.caller, {
-    requestId: run.requestId,
-    projectId: run.projectId,
-    environment: run.environment,
-    query: run.name === '' ? null : run.name,
-    version: version.number,
-    keyId: run.caller?.key.id ?? null,
-    entry: run.entry,
-    question: run.question,
-    routeMs,
-    code: ended.code,
-    reason: ended.reason,
-    totalMs: runMs + (routeMs ?? 0),
-    queueMs: Math.max(0, runMs - sqlMs),
-    sqlMs,
-    rows: ended.rows,
-    bytes: ended.bytes,
-    cache: ended.cache,
-  })
-  if (!app.callWatch.isOn) return
-  if (ended.code === null) app.callWatch.received(run)
-  else app.callWatch.receivedFailed(run)
 }

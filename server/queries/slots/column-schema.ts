@@ -73,9 +73,10 @@ function schemaWithin(type: string): JsonSchema {
 
 function decimalSchema(digits: string): JsonSchema {
   const [width = 0] = digits.split(',').map(Number)
-  if (width <= exactDigits) return { type: ['number', 'null'] }
+  if (width <= exactDigits) return { type: ['number', 'null'], format: 'decimal' }
   return {
     type: ['number', 'string', 'null'],
+    format: 'decimal',
     description: `A number with up to ${exactDigits} significant digits, a string of digits beyond.`,
   }
 }

@@ -9,7 +9,7 @@ import {
   limitRun,
   tellRefusal,
   versionFor,
-  type CallAnswer,
+  type RowsAnswer,
   type CallParts,
   type LiveVersion,
   type Run,
@@ -42,7 +42,7 @@ export type Question = {
 }
 
 /** The query that a question was routed to, and its rows. */
-export type QuestionAnswer = { decision: Decision; answer: CallAnswer }
+export type QuestionAnswer = { decision: Decision; answer: RowsAnswer }
 
 type Parts = CallParts & {
   store: Database

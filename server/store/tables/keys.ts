@@ -30,6 +30,7 @@ type ApiKeysTable = {
   revokedAt: Date | null
   changedAt: Generated<Date>
   tags: Generated<string[]>
+  kind: Generated<'key' | 'link'>
 }
 
 type ApiKeyPermissionsTable = {
@@ -44,6 +45,7 @@ type ApiKeyUsesTable = {
   keyId: string
   lastUsedAt: Date
   dailyState: number | null
+  calls: Generated<number>
 }
 
 type ApiKeyAddressesTable = {

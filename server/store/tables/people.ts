@@ -45,6 +45,7 @@ type ProjectsTable = {
   id: string
   name: string
   allowedOrigins: Generated<string[]>
+  queryLinks: Generated<boolean>
   engine: Generated<'duckdb' | 'trino'>
   createdAt: CreatedAt
 }

@@ -9,7 +9,7 @@ type Lines = (input: QueryInput) => Promise<ReadStream>
 
 /** Results in formats that need a column as a whole: their rows pass through a file and DuckDB writes them. */
 export type Spool = {
-  stream(scope: string, input: QueryInput & { format: 'parquet' | 'arrow' }, lines: Lines): Promise<ReadStream>
+  stream(scope: string, input: QueryInput & { format: 'parquet' | 'arrow' | 'xlsx' }, lines: Lines): Promise<ReadStream>
   /** All rows as a table of its own, of the types that Trino gave them. */
   write(scope: string, input: QueryInput & { path: string }, lines: Lines): Promise<WrittenTable>
 }

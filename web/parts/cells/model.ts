@@ -39,7 +39,7 @@ export type GridSource = {
 /** The marks of a row: cells that differ, or words in place of a row that is not there. */
 export type RowLook = { kind?: string | undefined; says?: string | undefined; marked?: string[] | undefined }
 
-export const fileFormats = ['csv', 'json', 'ndjson', 'parquet', 'arrow'] as const
+export const fileFormats = ['xlsx', 'csv', 'json', 'ndjson', 'parquet', 'arrow'] as const
 export type FileFormat = (typeof fileFormats)[number]
 
 /** The name of a file of the rows, and where the service makes one; without that, of the rows at hand. */

@@ -37,6 +37,7 @@ const formWords: Record<CopyForm, string> = {
   json: 'JSON',
 }
 const formatWords: Record<FileFormat, string> = {
+  xlsx: 'Excel',
   csv: 'CSV',
   json: 'JSON',
   ndjson: 'NDJSON, a row a line',

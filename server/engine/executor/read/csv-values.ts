@@ -23,7 +23,7 @@ function cell(type: DuckDBType, x: string): string {
 }
 
 /** A value as it stands in JSON, without the quotes of a plain string. */
-function unquoted(type: DuckDBType, x: string): string {
+export function unquoted(type: DuckDBType, x: string): string {
   const text = jsonText(type, x)
   return `CASE WHEN ${x} IS NULL OR ${text} = 'null' THEN NULL WHEN starts_with(${text}, '"') THEN json_extract_string(${text}, '$') ELSE ${text} END`
 }

@@ -29,7 +29,7 @@ export async function exportParquet(
   { input, sink }: { input: ReadCall; sink: StreamSink },
 ): Promise<ReadEnd> {
   const startedMs = performance.now()
-  const { slots, plan } = await openRead(instance, call, { input, sink })
+  const { slots, plan } = await openRead(instance, call, input)
   return withExporter(instance, { settings, id }, async ({ writer, path }) => {
     const names = fileNames(plan.columns).map((name, index) => {
       const type = plan.types[index]
@@ -44,19 +44,24 @@ export async function exportParquet(
     })
     // A Parquet file cannot be cut after it is written, and a cut must be said: beyond the limit it is refused.
     if (count > input.maxRows) throw tooLarge(input.maxBytes)
-    await sendFile(path, input.maxBytes, sink)
+    await sendFile({ path, columns: plan.columns }, input.maxBytes, sink)
     return { rowCount: count, truncated: false, elapsedMs: performance.now() - startedMs }
   })
 }
 
 /** The file is removed while it is read, and closed after the answer: neither delays it. */
-async function sendFile(path: string, maxBytes: number, sink: StreamSink): Promise<void> {
+async function sendFile(
+  { path, columns }: { path: string; columns: Column[] },
+  maxBytes: number,
+  sink: StreamSink,
+): Promise<void> {
   const file = await open(path, 'r')
   // A file that cannot be removed now is overwritten by the next export, and goes with the executor's folder.
   const removed = rm(path).catch(() => undefined)
   try {
     const { size } = await file.stat()
     if (size > maxBytes) throw tooLarge(maxBytes)
+    sink.opened({ columns, sizeBytes: size })
     for (let at = 0; at < size;) {
       const bytes = Buffer.allocUnsafe(Math.min(fileChunkBytes, size - at))
       const { bytesRead } = await file.read(bytes, 0, bytes.length, at)

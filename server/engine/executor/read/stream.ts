@@ -8,7 +8,7 @@ import {
   type OpenConnection,
 } from '../instance/instances.ts'
 import { isWide, plainColumns, planFor, rowObject, streamSql, type StatementPlan } from '../inspect/plan.ts'
-import type { Column, ReadCall, ReadEnd, ReadFormat } from '../socket/protocol.ts'
+import type { OpenedHead, ReadCall, ReadEnd, ReadFormat } from '../socket/protocol.ts'
 import { encodeChunk, tooLarge } from './read.ts'
 import { bindableSlots, bindStatement, type BoundSlot } from '../instance/slots.ts'
 import { csvCell, csvRecord } from '../../../../api/csv.ts'
@@ -17,7 +17,7 @@ import { textsOf, vectorAt } from './vectors.ts'
 
 /** Where the parts of a streamed result go. `chunk` waits until the reader has room for more. */
 export type StreamSink = {
-  opened: (columns: Column[]) => void
+  opened: (opened: OpenedHead) => void
   chunk: (bytes: Buffer, rowCount: number) => Promise<void>
 }
 
@@ -31,22 +31,22 @@ export async function readStream(
   { input, sink }: { input: ReadCall; sink: StreamSink },
 ): Promise<ReadEnd> {
   const startedMs = performance.now()
-  const { slots, plan } = await openRead(instance, call, { input, sink })
+  const { slots, plan } = await openRead(instance, call, input)
+  sink.opened({ columns: plan.columns, sizeBytes: null })
   const counted = await withStreamConnection(instance, call, (lease) => {
     return streamRows({ lease, plan, slots, call }, input, sink)
   })
   return { ...counted, elapsedMs: performance.now() - startedMs }
 }
 
-/** The slots and the plan of a read, whose columns the sink hears of first. */
+/** The slots and the plan of a read. */
 export async function openRead(
   instance: Instance,
   call: Cancellable,
-  { input, sink }: { input: ReadCall; sink: StreamSink },
+  input: ReadCall,
 ): Promise<{ slots: BoundSlot[]; plan: StatementPlan }> {
   const slots = bindableSlots(input.slots)
   const plan = await planFor(instance, call, { sql: input.sql, slots })
-  sink.opened(plan.columns)
   return { slots, plan }
 }
 
@@ -97,7 +97,7 @@ async function sendRows({ result, encoder, call }: Rows, input: ReadCall, sink: 
       rowCount += allowed
       if (allowed > 0) await sink.chunk(counted(encoder.rows(chunk, allowed)), allowed)
       if (!isLast) continue
-      if (encoder.end !== null) await sink.chunk(counted(encoder.end), 0)
+      if (encoder.end !== null) await sink.chunk(counted(encoder.end()), 0)
       return { rowCount, truncated: allowed < count }
     }
   } catch (error) {
@@ -121,7 +121,7 @@ type Encoder = {
   list: string[]
   start: Buffer | null
   rows: (chunk: DuckDBDataChunk, count: number) => Buffer
-  end: Buffer | null
+  end: (() => Buffer) | null
 }
 
 async function encoderOf(plan: StatementPlan, format: ReadFormat): Promise<Encoder> {
@@ -129,7 +129,11 @@ async function encoderOf(plan: StatementPlan, format: ReadFormat): Promise<Encod
     // Loaded when first asked for: the library costs every executor 30 MB and a slower start.
     const { arrowColumns, createArrowEncoder } = await import('./arrow.ts')
     const { start, batch, end } = createArrowEncoder(plan)
-    return { list: ['true', ...arrowColumns(plan)], start, rows: batch, end }
+    return { list: ['true', ...arrowColumns(plan)], start, rows: batch, end: () => end }
+  }
+  if (format === 'xlsx') {
+    const { createXlsxEncoder, xlsxColumns } = await import('./xlsx.ts')
+    return { list: ['true', ...xlsxColumns(plan)], ...createXlsxEncoder(plan) }
   }
   if (format === 'csv') {
     const header = Buffer.from(csvRecord(plan.columns.map(({ name }) => csvCell(name))))

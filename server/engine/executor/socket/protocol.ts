@@ -47,11 +47,14 @@ export type SlotType = ScalarSlotType | `${ScalarSlotType}[]`
  */
 export type SlotValue = { name: string; type: SlotType; value: unknown; isPattern?: boolean }
 
-export type ReadFormat = 'json' | 'ndjson' | 'csv' | 'parquet' | 'arrow'
+export type ReadFormat = 'json' | 'ndjson' | 'csv' | 'parquet' | 'arrow' | 'xlsx'
 
 type ReadLimits = { maxRows: number; maxBytes: number }
 
 export type ReadEnd = { rowCount: number; truncated: boolean; elapsedMs: number }
+
+/** Said before the first part of a stream. The size is known where a file of it was written first. */
+export type OpenedHead = { columns: Column[]; sizeBytes: number | null }
 
 export type ReadCall = ReadLimits & { sql: string; slots: SlotValue[]; format: ReadFormat; stream: boolean }
 

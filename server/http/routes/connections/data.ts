@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { rowFormats } from '../../../../api/queries.ts'
 import { dataObject, describedObject, lineageGraph, objectRows, rowFilter, rowsQuery } from '../../../../api/data.ts'
 import { pageQuery } from '../../../../api/envelope.ts'
 import type { App } from '../../../app.ts'
@@ -90,7 +91,7 @@ export function serveObjectContent(http: Http, app: App): void {
     {
       summary: 'The stored file itself, or its rows in another form',
       query: z.strictObject({
-        format: z.enum(['json', 'csv', 'ndjson', 'parquet', 'arrow']).optional().meta({
+        format: z.enum(rowFormats).optional().meta({
           description: 'Rows in this form. Left out: the file as it is stored.',
         }),
       }),

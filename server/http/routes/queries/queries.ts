@@ -17,6 +17,7 @@ import {
   renameQuery,
   scratchQuery,
   tagQuery,
+  rowFormats,
 } from '../../../../api/queries.ts'
 import type { App } from '../../../app.ts'
 import { type Failure, invalidField } from '../../../failure.ts'
@@ -172,7 +173,7 @@ function servePreview(http: Http, app: App): void {
       config: { body: 'authored' },
       summary: 'Run the draft',
       description: 'JSON in one piece with the first rows, or by ?format= a file with all of them.',
-      query: z.strictObject({ format: z.enum(['json', 'csv', 'ndjson', 'parquet', 'arrow']).default('json') }),
+      query: z.strictObject({ format: z.enum(rowFormats).default('json') }),
       body: previewQuery,
       answer: sent(previewAnswers),
       refusals: runRefusals,

@@ -2,7 +2,7 @@ import { fixedLimits } from '../../../../api/limits.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { validatorCompiler } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { answer } from '../../../../api/queries.ts'
+import { answer, rowFormats } from '../../../../api/queries.ts'
 import type { App } from '../../../app.ts'
 import { Failure } from '../../../failure.ts'
 import { addressWords, call, slotPrefix, type Answer, type CallAnswer, type RunAnswer } from '../../../queries/index.ts'
@@ -12,8 +12,9 @@ import { tellEarlyRefusals } from '../../answer/early-refusals.ts'
 import { formatAsked, streamFormatOf, type AnswerFormat } from '../../answer/formats.ts'
 import { untilGone } from '../../answer/gone.ts'
 import type { Http } from '../../request/http.ts'
-import { aroundRows, sendBytes, sourceMeta, type Pieces } from '../../answer/query-answer.ts'
+import { aroundRows, columnsWished, sendBytes, sourceMeta, type Pieces } from '../../answer/query-answer.ts'
 import { addressOf, keyCallerOf } from '../../request/query-call.ts'
+import { sendFile, wantsFile } from '../../answer/query-file.ts'
 import { sendStream } from '../../answer/query-stream.ts'
 import { setRateHeaders } from '../../answer/rate-headers.ts'
 
@@ -31,7 +32,7 @@ export function serveQueryCalls(http: Http, app: App): void {
         tags: ['calls'],
         summary: 'Call a deployed query',
         description:
-          'JSON in one piece, or by Accept or ?format= as server-sent events, NDJSON, CSV, Parquet or Arrow. X-Sluice-Version pins a version.',
+          'JSON in one piece, or by Accept or ?format= as server-sent events, NDJSON, CSV, Excel, Parquet or Arrow. X-Sluice-Version pins a version.',
         security: [{ api_key: [] }],
         params: z.object({ query_name: z.string() }),
         body: slotValues,
@@ -49,8 +50,8 @@ export function serveQueryCalls(http: Http, app: App): void {
         fresh: wantsFresh(request),
         signal: () => untilGone(reply),
       })
-      if (answered instanceof Promise) return send(app, { request, reply, format }, await answered)
-      send(app, { request, reply, format }, answered)
+      if (answered instanceof Promise) return sendCall(app, { request, reply, format }, await answered)
+      void sendCall(app, { request, reply, format }, answered)
       // It has left already: returned, the reply would be waited for.
       return undefined
     },
@@ -68,14 +69,14 @@ export function serveReadCalls(http: Http, app: App): void {
         tags: ['calls'],
         summary: 'Call a deployed query by its address',
         description:
-          'Slots are parameters of the URL; a list repeats its name. A slot that is called like one of the parameters below is sent as slot.<name>. The key comes in the header Authorization.',
+          'Slots are parameters of the URL; a list repeats its name. A slot that is called like one of the parameters below is sent as slot.<name>. The key comes in the header Authorization. HEAD and Range are answered for every format but JSON.',
         security: [{ api_key: [] }],
         params: z.object({ query_name: z.string() }),
         querystring: z
           .object({
             project_id: z.string().optional(),
             environment: z.string().optional(),
-            format: z.enum(['json', 'csv', 'ndjson', 'parquet', 'arrow']).optional(),
+            format: z.enum(rowFormats).optional(),
           })
           .loose(),
         response: { 200: answer, ...runRefusals },
@@ -89,12 +90,13 @@ export function serveReadCalls(http: Http, app: App): void {
         version: pinnedVersion(request),
         parameters: slotTexts(request.query),
         streamAs: streamFormatOf(format),
+        keepFile: wantsFile(request, format),
         fresh: wantsFresh(request),
         signal: () => untilGone(reply),
       })
       // A cache asks again before using the answer: the data may have changed.
       void reply.headers({ 'cache-control': 'private, no-cache', vary: 'origin, accept, authorization' })
-      return send(app, { request, reply, format }, answered)
+      return sendCall(app, { request, reply, format }, answered)
     },
   )
 }
@@ -126,10 +128,15 @@ function isRecord(value: unknown): boolean {
 
 type Reply = { request: FastifyRequest; reply: FastifyReply; format: AnswerFormat }
 
-function send(app: App, { request, reply, format }: Reply, answered: CallAnswer): FastifyReply {
+export function sendCall(
+  app: App,
+  { request, reply, format }: Reply,
+  answered: CallAnswer,
+): FastifyReply | Promise<FastifyReply> {
   allowOrigin(app, request, reply, answered.projectId)
   setRateHeaders(reply, keyCallerOf(request).standings)
   const leastBytesPerSecond = fixedLimits.readerBytesPerSecond.value
+  if ('file' in answered) return sendFile(request, reply, { answer: answered, format })
   if ('chunks' in answered) return sendStream(request, reply, { answer: answered, format, leastBytesPerSecond })
   return sendWhole(app, { request, reply, format }, answered)
 }
@@ -146,16 +153,22 @@ function sendWhole(
     void reply.header('etag', etag)
     if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
   }
-  return sendBytes(app, reply, { projectId, body: bodyOf(answer, unknown) })
+  const wished = request.headers['prefer'] === undefined ? undefined : columnsWished(request, answer)
+  return sendBytes(app, reply, { projectId, body: bodyOf(answer, unknown, wished) })
 }
 
 /** Shorter than this, head and body leave in one write if the body is text. */
 const shortBytes = 16_384
 
 /** Composed once for each answer, however often it is given. */
-function bodyOf(answer: Answer, unknown: RunAnswer['unknown']): Buffer | string | Pieces {
+function bodyOf(
+  answer: Answer,
+  unknown: RunAnswer['unknown'],
+  wished?: { columns?: Answer['columns'] },
+): Buffer | string | Pieces {
   const known = bodies.get(answer)
-  if (known !== undefined && unknown === undefined) return known
+  const isUsual = unknown === undefined && wished?.columns === undefined
+  if (known !== undefined && isUsual) return known
   const { rows, rowCount, truncated, elapsedMs, version, asOf, source } = answer
   const rest = {
     execution_time_ms: elapsedMs,
@@ -165,9 +178,10 @@ function bodyOf(answer: Answer, unknown: RunAnswer['unknown']): Buffer | string 
     as_of: asOf,
     ...sourceMeta(source),
     ...unknown,
+    ...wished,
   }
   const body = rows.length < shortBytes ? shortBody(rows, rest) : aroundRows(rows, rest)
-  if (answer.etag !== null && unknown === undefined) bodies.set(answer, body)
+  if (answer.etag !== null && isUsual) bodies.set(answer, body)
   return body
 }
 function shortBody(rows: Buffer, rest: Record<string, unknown>): string {

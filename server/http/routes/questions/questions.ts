@@ -14,7 +14,7 @@ import { tellEarlyRefusals } from '../../answer/early-refusals.ts'
 import { formatAsked, streamFormatOf, type AnswerFormat } from '../../answer/formats.ts'
 import { untilGone } from '../../answer/gone.ts'
 import type { Http } from '../../request/http.ts'
-import { aroundRows, sendBytes, sourceMeta } from '../../answer/query-answer.ts'
+import { aroundRows, columnsWished, sendBytes, sourceMeta } from '../../answer/query-answer.ts'
 import { addressOf, keyCallerOf } from '../../request/query-call.ts'
 import { sendStream } from '../../answer/query-stream.ts'
 import { setRateHeaders } from '../../answer/rate-headers.ts'
@@ -145,6 +145,7 @@ function sendWhole(
     ...sourceMeta(answer.source),
     ...unknown,
     ...extra,
+    ...columnsWished(reply.request, answer),
   }
   return sendBytes(app, reply, { projectId, body: aroundRows(answer.rows, rest) })
 }

@@ -7,8 +7,10 @@ import { Ago } from '../../../parts/text/time.tsx'
 import { paths } from '../../../browser/paths.ts'
 import { sayNumber, sayType } from '../../../text/words.ts'
 import classes from '../../deploy/shared/deploy.module.css'
+import { exampleValues } from '../slots/slots.ts'
 import type { Place } from '../../deploy/shared/place.ts'
 import { useDeployments } from '../../deploy/shared/queries.ts'
+import { QueryLinks } from '../../../parts/query-links/query-links.tsx'
 import { PlainTable } from '../../../parts/table/list.tsx'
 import { Who } from '../../deploy/shared/who.tsx'
 import type { Version } from '../../deploy/shared/wire.ts'
@@ -72,6 +74,12 @@ export function Facts({ place, name, version }: { place: Place; name: string; ve
           rows={version.columns.map(({ name: column, type }) => [<Code key={column}>{column}</Code>, sayType(type)])}
         />
       </Card>
+      <QueryLinks
+        projectId={project.id}
+        environment={environment}
+        query={name}
+        parameters={exampleValues(version.slots, version.examples[0]?.parameters)}
+      />
     </Stack>
   )
 }
