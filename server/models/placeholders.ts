@@ -1,18 +1,18 @@
+import { newRowsMark, overAllRows } from '../../api/new-rows.ts'
 import { catalogVersion, type Catalog, type CatalogTable } from '../engine/index.ts'
 import { invalidField } from '../failure.ts'
 import type { Dialect, LoadRule } from '../store/index.ts'
 import { quotedName } from './read-rows.ts'
 
-const mark = /\{\{\s*new rows of\s+([a-z_][a-z0-9_]*)\s*\}\}/gi
 const tableOf = (name: string): string => `new rows of ${name}`
 
 /** The tables of which a statement reads `{{new rows of …}}`. */
 export function newRowTables(sql: string): string[] {
-  return [...new Set(Array.from(sql.matchAll(mark), ([, name = '']) => name.toLowerCase()))]
+  return [...new Set(Array.from(sql.matchAll(newRowsMark), ([, name = '']) => name.toLowerCase()))]
 }
 
 export function refuseNewRows(sql: string, { mode }: Pick<LoadRule, 'mode'>): void {
-  const other = /\{\{[^{}]*\}\}/.exec(sql.replaceAll(mark, ''))
+  const other = /\{\{[^{}]*\}\}/.exec(sql.replaceAll(newRowsMark, ''))
   if (other !== null) throw invalidField('sql', `holds ${other[0]}: only {{new rows of TABLE}} is known in a model`)
   if (mode === 'merge' || newRowTables(sql).length === 0) return
   throw invalidField('load.mode', 'must be merge, with a primary_key, for SQL that reads {{new rows of …}}')
@@ -26,13 +26,12 @@ export function asTables<Over extends Catalog>(
 ): { sql: string; catalog: Over } {
   const names = newRowTables(sql)
   if (names.length === 0) return { sql, catalog }
-  // As long as what it stands for, so that places in errors stay what they are.
-  const written = sql.replaceAll(mark, (found, name: string) => {
-    const table = name.toLowerCase()
-    return quotedName(dialect === 'trino' ? table : tableOf(table)).padEnd(found.length)
-  })
   // The cluster has no tables but those of the project: there, all rows are new.
-  if (dialect === 'trino') return { sql: written, catalog }
+  if (dialect === 'trino') return { sql: overAllRows(sql), catalog }
+  // As long as what it stands for, so that places in errors stay what they are.
+  const written = sql.replaceAll(newRowsMark, (found, name: string) => {
+    return quotedName(tableOf(name.toLowerCase())).padEnd(found.length)
+  })
   const more = names.flatMap((name): CatalogTable[] => {
     const table = given.get(name) ?? catalog.tables.find((each) => each.name === name)
     return table === undefined ? [] : [{ ...table, name: tableOf(name) }]

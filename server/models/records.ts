@@ -1,3 +1,4 @@
+import { overAllRows } from '../../api/new-rows.ts'
 import type { ColumnRecord, Database, Dialect } from '../store/index.ts'
 
 /** A model as it is stored; where its data comes from and goes is its datasource's. */
@@ -33,10 +34,10 @@ export async function readersOf(
     .execute()
 }
 
-/** The statements of a project's models, as what they must go on giving when a table changes. */
+/** The statements of a project's models over all rows: what they must go on giving when a table changes. */
 export async function readModelStatements({ db }: Pick<Database, 'db'>, projectId: string) {
   const models = await readModels(db, projectId)
   return [...models.values()].map(({ name, sql: text, dialect, reads, columns }) => {
-    return { name, sql: text, dialect, tables: reads, columns }
+    return { name, sql: overAllRows(text), dialect, tables: reads, columns }
   })
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { overAllRows } from '../../api/new-rows.ts'
 import type { runTests as runTestsSchema } from '../../api/row-tests.ts'
 import { requireRole, type Caller } from '../access/index.ts'
 import { invalidField } from '../failure.ts'
@@ -65,7 +66,7 @@ export async function openStage(
   return {
     projectId,
     queries,
-    models: new Map([...built, ...models].map(({ name, sql }) => [name, sql])),
+    models: new Map([...built, ...models].map(({ name, sql }) => [name, overAllRows(sql)])),
     // The columns of every table as SQL sees them; of a model without data those of its statement.
     contracts: new Map([...built, ...tables].map(({ name, columns }) => [name, columns])),
     reading: () => (reading ??= openReading()),

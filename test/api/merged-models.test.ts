@@ -64,6 +64,22 @@ describe('a merged model of new rows', () => {
     await isAsBuiltAnew('lines')
   })
 
+  test('is tested with rows as new ones, and holds a version of its table that would break it', async () => {
+    await p.create('lines', perOrder, merge)
+    await p.settled()
+    const given = { orders: [order(7, 1, 70)], customers }
+    const own = { name: 'one_line', model: 'lines', given, expect: [{ id: 7, total: 70, country: 'DE' }], exact: true }
+    const sent = { tests: [own], models: [{ name: 'lines', sql: perOrder.replace('o.total', 'o.total + 1 as total') }] }
+    const run = (body: Record<string, unknown>) => t.operator.post(`${p.path}/tests/run`, body)
+    expect((await expectStatus(200, run({ tests: [own] }))).body).toMatchObject({ passed: 1, failed: 0 })
+    expect((await expectStatus(200, run(sent))).body).toMatchObject({ passed: 0, failed: 1 })
+    await p.load('customers', [{ id: 1, land: 'DE' }])
+    await p.settled()
+    const [newest] = await p.versions('customers')
+    expect(newest).toMatchObject({ version: 2, status: 'held' })
+    expect(JSON.stringify(newest)).toContain('lines (model)')
+  })
+
   test('finds the groups that new rows touch', async () => {
     const sql = `select c.country as id, sum(o.total) as total from orders o join customers c on c.id = o.customer
       where o.customer in (select customer from {{new rows of orders}}) group by 1`

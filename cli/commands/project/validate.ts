@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import type { DefinedModel, DefinedQuery } from '../../../api/definition.ts'
+import { overAllRows } from '../../../api/new-rows.ts'
 import { does } from '../../context/command.ts'
 import { filesFailure, readDefinition, readFiles, type Context } from '../../context/context.ts'
 import { openSqlParser, type SqlParser } from '../../context/sql-parser.ts'
@@ -45,7 +46,7 @@ async function problemsOfSql({ parser, files, queries, models }: Sql): Promise<P
   }
   for (const { name, sql } of models) {
     const file = `models/${name}.sql`
-    const parsed = await parser.parse(sql)
+    const parsed = await parser.parse(overAllRows(sql))
     if ('message' in parsed)
       problems.push({ file, ...placeOf(files.get(file), sql, parsed.offset), message: parsed.message })
     else if (parsed.slots.length > 0)

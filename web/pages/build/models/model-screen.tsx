@@ -3,6 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
+import { overAllRows } from '../../../../api/new-rows.ts'
 import { paths } from '../../../browser/paths.ts'
 import { call, isRefusal } from '../../../client/api.ts'
 import { fieldErrors } from '../../../client/refusals.ts'
@@ -50,11 +51,13 @@ export function ModelScreen({ project, model, tables }: Props) {
   const look = useStatement(project.id, sql)
   const acts = useModelActs(project, model)
   const preview = useStoppable((_input: void, signal) => {
-    const body = { sql, parameters: {}, max_rows: previewRows }
+    const body = { sql: overAllRows(sql), parameters: {}, max_rows: previewRows }
     return call<Preview>('POST', `/v1/projects/${project.id}/queries/run`, { body, signal, timeoutMs: 120_000 })
   })
   const isChanged = JSON.stringify(fields) !== JSON.stringify(saved)
-  const wrong = acts.save.error === null ? {} : fieldErrors(acts.save.error)
+  // Tests that fail are no fields of the form.
+  const isFailing = isRefusal(acts.save.error) && acts.save.error.envelope.reason === 'test_failed'
+  const wrong = acts.save.error === null || isFailing ? {} : fieldErrors(acts.save.error)
   const load = mode === 'merge' ? { mode: 'merge' as const, primary_key: keys } : { mode: 'replace' as const }
   const kept = { keep_versions: model?.keep_versions ?? 5, tags: model?.tags ?? [] }
   const times = {
@@ -89,7 +92,7 @@ export function ModelScreen({ project, model, tables }: Props) {
       <Stack gap="md" mb="md">
         {model !== null && <ModelState project={project} model={model} />}
         <RefusalNotice error={acts.save.error ?? acts.rebuild.error} fields={Object.keys(wrong)} />
-        {isRefusal(acts.save.error) && acts.save.error.envelope.reason === 'test_failed' && (
+        {isFailing && (
           <Group>
             <Button variant="default" onClick={() => save(true)}>
               Save anyway
@@ -241,7 +244,7 @@ function useStatement(projectId: string, sql: string) {
   const inspection = useQuery({
     queryKey: ['projects', projectId, 'inspection', 'model', settled],
     enabled: settled.trim() !== '',
-    queryFn: ({ signal }) => inspect(projectId, { sql: settled, slots: noSlots }, signal),
+    queryFn: ({ signal }) => inspect(projectId, { sql: overAllRows(settled), slots: noSlots }, signal),
     placeholderData: keepPreviousData,
     retry: false,
   })

@@ -10,7 +10,7 @@ export type RowTest = z.output<typeof rowTests.rowTest>
 export type TestResult = z.output<typeof rowTests.testResult>
 type Results = z.output<typeof rowTests.testResults>
 
-/** What is tested, as it stands in its editor, saved or not. */
+/** A query or model as it stands in its editor, saved or not. */
 export type Tested =
   | { kind: 'query'; name: string; sql: string; slots: NonNullable<Sent['queries']>[number]['slots'] }
   | { kind: 'model'; name: string; sql: string }
