@@ -17,6 +17,7 @@ import { linksCommand } from './commands/call/links.ts'
 import { loginCommand, logoutCommand } from './commands/service/login.ts'
 import { logsCommand } from './commands/call/logs.ts'
 import { mcpCommand } from './commands/call/mcp.ts'
+import { modelsCommand } from './commands/data/models.ts'
 import { planCommand } from './commands/release/plan.ts'
 import { promoteCommand } from './commands/release/promote.ts'
 import { pullCommand } from './commands/project/pull.ts'
@@ -60,7 +61,10 @@ const groups: Array<[title: string, commands: Array<() => Command>]> = [
   ],
   ['Releases:', [releasesCommand, replayCommand, continueCommand, promoteCommand, rollbackCommand]],
   ['Ask and call:', [callCommand, askCommand, mcpCommand, evaluateCommand, typesCommand]],
-  ['Data:', [tablesCommand, describeCommand, sqlCommand, testConnectionCommand, executeCommand, jobsCommand]],
+  [
+    'Data:',
+    [tablesCommand, describeCommand, modelsCommand, sqlCommand, testConnectionCommand, executeCommand, jobsCommand],
+  ],
   [
     'Manage:',
     [projectsCommand, environmentsCommand, keysCommand, linksCommand, logsCommand, engineCommand, openCommand],

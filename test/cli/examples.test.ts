@@ -31,6 +31,8 @@ examples:
 ---*/
 select id, region from orders where region = $region order by id
 `,
+  'models/regions.sql':
+    '/*---\nload: { mode: merge, primary_key: [id] }\n---*/\nselect id, region from {{new rows of orders}}\n',
   'tests/north_only.yaml':
     'query: orders_of_region\nparameters: { region: north }\ngiven:\n  orders:\n    - { id: 1, region: north }\n    - { id: 2, region: south }\nexpect:\n  - { id: 1, region: north }\n',
   'evaluations/orders_of_region.yaml':
@@ -108,6 +110,10 @@ test('files are checked, run, tested, released, promoted and taken back', async 
   expect(await type('sluice release --environment staging --yes')).toMatchObject({ code: 0 })
   await runs('execute')
   expect((await runs('tables')).stdout).toMatch(/orders +2 /)
+  expect((await runs('models rebuild')).stdout).toContain('regions has 2 rows.')
+  expect((await runs('models')).stdout).toMatch(/regions +ready +2 /)
+  await runs('models list')
+  expect((await runs('models check')).stdout).toContain('2 rows, as a full build gives them')
   expect((await runs('describe')).stdout).toContain('region')
   expect((await runs('sql')).stdout).toContain('south')
   expect((await runs('run')).stdout).toContain('north')
