@@ -1,4 +1,4 @@
-import { isNullable, slotType, valueType, type DeployedQuery, type ValueType } from './query-types.ts'
+import { isNullable, slotType, valueType, type DeployedQuery, type Schema, type ValueType } from './query-types.ts'
 
 /** Typed functions for the Python client, one for each query. */
 export function pythonOf(queries: DeployedQuery[], environment: string): string {
@@ -7,6 +7,8 @@ export function pythonOf(queries: DeployedQuery[], environment: string): string 
     `# Written by \`sluice types\` from what is deployed in ${environment}. Run it again after a release.`,
     'from __future__ import annotations',
     '',
+    'from datetime import date, datetime',
+    'from decimal import Decimal',
     'from typing import Any, Dict, List, Literal, Optional, TypedDict, Union',
     '',
     'from sluice_client import Answer, Client',
@@ -21,7 +23,7 @@ function blockOf({ name, description, input, row: { properties: columns } }: Dep
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('')}Row`
   const fields = Object.entries(columns).map(([column, schema]) => {
-    const type = typeText(valueType(schema))
+    const type = columnType(schema)
     return `${JSON.stringify(column)}: ${isNullable(schema) ? `Optional[${type}]` : type}`
   })
   const isRequired = (slot: string): boolean => input.required.includes(slot)
@@ -54,6 +56,17 @@ const keywords = new Set(
 
 function argument(name: string): string {
   return keywords.has(name) ? `${name}_` : name
+}
+
+/** The client makes these of what JSON has as text or number. */
+const columnTypes: Record<string, string> = { date: 'date', 'date-time': 'datetime', decimal: 'Decimal' }
+
+function columnType(schema: Schema): string {
+  const made = schema.format === undefined ? undefined : columnTypes[schema.format]
+  if (made !== undefined) return made
+  const { kind } = valueType(schema)
+  // Whole numbers of any size are such in Python.
+  return kind === 'wide' ? 'int' : typeText(valueType(schema))
 }
 
 const plainTypes = {

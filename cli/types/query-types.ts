@@ -2,6 +2,7 @@
 export type Schema = {
   type?: string | string[]
   description?: string
+  format?: string
   enum?: Array<string | number | null>
   minimum?: number
   maximum?: number

@@ -97,10 +97,10 @@ export type Client<C extends Contract = AnyContract> = {
   /** Asks a question. Rejects with `QuestionRefused` where no query answers it as it was asked. */
   ask(question: string, options?: AskOptions): Promise<AnyAnswer<C>>
   askRows(question: string, options?: AskOptions): RowStream<C[NameOf<C>]['row']>
-  /** The answer as bytes: `csv`, `ndjson`, `parquet` or `arrow`. */
+  /** The answer as bytes: `csv`, `ndjson`, `parquet`, `arrow` or `xlsx`. */
   download<Name extends NameOf<C>>(
     name: Name,
-    format: 'csv' | 'ndjson' | 'parquet' | 'arrow',
+    format: 'csv' | 'ndjson' | 'parquet' | 'arrow' | 'xlsx',
     ...given: Parameters<C, Name>
   ): Promise<Response>
 }
@@ -110,6 +110,7 @@ const accepted = {
   ndjson: 'application/x-ndjson',
   parquet: 'application/vnd.apache.parquet',
   arrow: 'application/vnd.apache.arrow.stream',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 }
 
 /**

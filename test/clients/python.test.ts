@@ -67,6 +67,18 @@ describe('the Python client', () => {
     expect(await run('show(len(client.call("orders_of_region", {"region": "north"}).to_pandas()))')).toBe(10)
   })
 
+  test('gives dates, times and decimals as such, called and streamed', async () => {
+    await project.deploy({
+      name: 'typed',
+      sql: "select date '2026-01-02' as day, timestamp '2026-01-02 08:00:00.5' as at, 12.50::decimal(9,2) as rent, '12345678901234567.89'::decimal(30,2) as wide, 12345678901234567890::hugeint as whole, 1.5::double as share, [1.5::double] as list, null::date as nothing",
+    })
+    const row =
+      "datetime.date(2026, 1, 2)|datetime.datetime(2026, 1, 2, 8, 0, 0, 500000, tzinfo=datetime.timezone.utc)|Decimal('12.50')|Decimal('12345678901234567.89')|12345678901234567890|1.5|[1.5]|None"
+    const said = '"|".join(repr(value) for value in row.values())'
+    expect(await run(`row = client.call("typed").data[0]; show(${said})`)).toBe(row)
+    expect(await run(`row = next(client.rows("typed")); show(${said})`)).toBe(row)
+  })
+
   test('streams every row', async () => {
     expect(await run('show(sum(row["n"] for row in client.rows("many")))')).toBe((100_000 * 99_999) / 2)
   })

@@ -107,4 +107,5 @@ test('Python takes required slots first and no word of its own as a name', () =>
   )
   expect(text).toContain('"class": class_')
   expect(text).toContain('"orders": int')
+  expect(text).toContain('"total amount": Optional[Decimal]')
 })

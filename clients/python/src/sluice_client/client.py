@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Dict, Generic, Iterator, List, Optional, 
 
 from .contract import AskOptions
 from .errors import SluiceError, error_of
+from .values import Convert, Number, converters, typed
 
 if TYPE_CHECKING:
     import pandas
@@ -27,7 +28,7 @@ class Answer(Generic[Row]):
 
     def __init__(self, fields: Dict[str, Any]) -> None:
         self.fields = fields
-        self.data: List[Row] = fields["data"]
+        self.data: List[Row] = cast("List[Row]", typed(fields["data"], converters(fields.get("columns", []))))
         self.row_count: int = fields["row_count"]
         self.truncated: bool = fields["truncated"]
         self.version: int = fields["version"]
@@ -85,7 +86,7 @@ class Client:
     def call(self, name: str, parameters: Optional[Dict[str, Any]] = None) -> Answer[Any]:
         """Calls a deployed query."""
         with self._send(_path(name), parameters or {}) as answer:
-            return Answer(json.load(answer))
+            return Answer(json.load(answer, parse_float=Number))
 
     def rows(self, name: str, parameters: Optional[Dict[str, Any]] = None) -> Iterator[Dict[str, Any]]:
         """Streams the rows of a query, however many there are."""
@@ -105,7 +106,7 @@ class Client:
     def ask(self, question: str, options: Optional[AskOptions] = None) -> QuestionAnswer[Any]:
         """Asks a question; raises `QuestionRefused` where no query answers it as it was asked."""
         with self._send("/v1/query", self._question(question, options)) as answer:
-            return QuestionAnswer(json.load(answer))
+            return QuestionAnswer(json.load(answer, parse_float=Number))
 
     def ask_rows(self, question: str, options: Optional[AskOptions] = None) -> Iterator[Dict[str, Any]]:
         return self._stream("/v1/query", {**self._question(question, options), "stream": True})
@@ -117,9 +118,12 @@ class Client:
 
     def _stream(self, path: str, body: Dict[str, Any]) -> Iterator[Dict[str, Any]]:
         with self._send(path, body, accept="text/event-stream") as answer:
+            by_name: Dict[str, Convert] = {}
             for event, data in _events(answer):
-                if event == "rows":
-                    yield from data["rows"]
+                if event == "meta":
+                    by_name = converters(data["columns"])
+                elif event == "rows":
+                    yield from typed(data["rows"], by_name)
                 elif event == "error":
                     raise error_of(0, data)
                 elif event == "done":
@@ -129,6 +133,8 @@ class Client:
 
     def _send(self, path: str, body: Dict[str, Any], accept: str = "application/json") -> Any:
         headers = {"authorization": f"Bearer {self._key}", "content-type": "application/json", "accept": accept}
+        # Types of the columns: dates, times and decimals are made of what JSON has as text.
+        headers["prefer"] = "columns"
         if self._project is not None:
             headers["x-sluice-project"] = self._project
         if self._environment is not None:
@@ -194,7 +200,7 @@ def _events(answer: Any) -> Iterator[Any]:
         line = raw.decode().rstrip("\r\n")
         if line == "":
             if data:
-                yield event, json.loads("\n".join(data))
+                yield event, json.loads("\n".join(data), parse_float=Number)
             event, data = "message", []
         elif line.startswith("event:"):
             event = line[6:].strip()

@@ -106,6 +106,13 @@ class AnswerFieldsMeta(TypedDict):
     tables: List[AnswerFieldsMetaTables]
 
 
+class AnswerFieldsColumns(TypedDict):
+    """A part of AnswerFields."""
+
+    name: str
+    type: str
+
+
 class AnswerFieldsWarnings(TypedDict):
     """A part of AnswerFields."""
 
@@ -128,6 +135,7 @@ class AnswerFields(_AnswerFields, total=False):
     """The answer of a call, as it travels."""
 
     meta: AnswerFieldsMeta
+    columns: List[AnswerFieldsColumns]
     warnings: List[AnswerFieldsWarnings]
     more_warnings: int
 
@@ -145,6 +153,13 @@ class QuestionAnswerFieldsMeta(TypedDict):
 
     truncated_source: bool
     tables: List[QuestionAnswerFieldsMetaTables]
+
+
+class QuestionAnswerFieldsColumns(TypedDict):
+    """A part of QuestionAnswerFields."""
+
+    name: str
+    type: str
 
 
 class QuestionAnswerFieldsWarnings(TypedDict):
@@ -189,6 +204,7 @@ class QuestionAnswerFields(_QuestionAnswerFields, total=False):
 
     chart: Chart
     meta: QuestionAnswerFieldsMeta
+    columns: List[QuestionAnswerFieldsColumns]
     warnings: List[QuestionAnswerFieldsWarnings]
     more_warnings: int
     unused: List[str]
