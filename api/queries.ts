@@ -59,6 +59,10 @@ const body = {
     .nullable()
     .meta({ description: "Of each key's calls of this query, beside the key's own limit. Null: none." }),
   chart: chart.nullable().meta({ description: 'How its result is drawn; null: as its columns and rows suggest.' }),
+  as_tool: z.boolean().nullable().meta({
+    description:
+      'False: no tool of its own over MCP. Questions still find it; a key that must not reach it leaves it out.',
+  }),
 }
 
 export const newQuery = z.strictObject({
@@ -73,6 +77,7 @@ export const newQuery = z.strictObject({
   max_bytes: body.max_bytes.default(null),
   rate_limit: body.rate_limit.default(null),
   chart: body.chart.default(null),
+  as_tool: body.as_tool.default(null),
   tags: tags.default([]),
 })
 

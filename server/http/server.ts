@@ -40,6 +40,7 @@ import { serveDeploying, serveVersions } from './routes/queries/deployments.ts'
 import { admitQueryCall, projectNamed } from './request/query-call.ts'
 import { serveKeyActs, serveKeyAddresses, serveKeys, servePlans } from './routes/access/keys.ts'
 import { serveMcp } from './routes/service/mcp.ts'
+import { serveMcpBuild } from './routes/service/mcp-build.ts'
 import { serveMembers, serveInvitations } from './routes/access/members.ts'
 import { serveAuthorizations } from './routes/connections/oauth.ts'
 import { serveApprovals, serveClients, serveDiscovery } from './routes/access/authorization-server.ts'
@@ -113,6 +114,7 @@ export async function buildHttp(app: App): Promise<Http> {
   await http.register(async (calls) => serveCalls(calls.withTypeProvider<ZodTypeProvider>(), app))
   await http.register(async (shared) => serveSharedQueries(shared.withTypeProvider<ZodTypeProvider>(), app))
   await http.register(async (mcp) => serveMcp(mcp.withTypeProvider<ZodTypeProvider>(), app))
+  await http.register(async (build) => serveMcpBuild(build.withTypeProvider<ZodTypeProvider>(), app))
   await http.register(async (clients) => serveClients(clients.withTypeProvider<ZodTypeProvider>(), app))
   await http.register(async (pages) => servePages(pages.withTypeProvider<ZodTypeProvider>(), app, page))
   await http.ready()

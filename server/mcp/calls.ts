@@ -38,7 +38,7 @@ export async function callTool(app: ToolCallParts, connection: McpConnection, to
     const failure = mcpFailure(app, error)
     // A refusal that a verb has recorded is not recorded again.
     tellRefusal(app, connection.caller, { ...connection, entry: 'tool', name: null, error: failure })
-    return refusedResult(failure, connection)
+    return refusedResult(failure, connection, toolCall.params.name)
   } finally {
     stopTelling()
   }

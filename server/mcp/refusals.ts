@@ -18,12 +18,17 @@ export function mcpFailure(app: { observe: Observe }, error: unknown): Failure {
 }
 
 /**
- * A refusal as a tool's answer: a sentence for the model, and the envelope of every other call for programs. It stands in
- * texts, because structured content would have to be what the tool gives when it succeeds.
+ * A refusal as a tool's answer: a sentence for the model, and the envelope of every other call for programs. Structured
+ * content must be what the schema of the tool says: only `ask` has room for a refusal there.
  */
-export function refusedResult(failure: Failure, { caller }: Pick<McpConnection, 'caller'>): CallToolResult {
+export function refusedResult(
+  failure: Failure,
+  { caller }: Pick<McpConnection, 'caller'>,
+  tool: string,
+): CallToolResult {
   const envelope = envelopeOf(failure, caller.requestId)
   return {
+    ...(tool === 'ask' && { structuredContent: envelope }),
     isError: true,
     content: [
       { type: 'text', text: sentenceOf(failure) },

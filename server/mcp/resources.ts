@@ -13,7 +13,15 @@ import { call, callableQueries, describeProject } from '../queries/index.ts'
 import { partOf, withoutHidden } from './tools/answers.ts'
 import { whole, type ToolCallParts } from './calls.ts'
 import { projectsOf, type McpConnection } from './session/connection.ts'
-import { openapiUri, parseUri, rowsTemplate, rowsUri, tableUri, type ResourceUri } from './tools/resource-uris.ts'
+import {
+  freshnessUri,
+  openapiUri,
+  parseUri,
+  rowsTemplate,
+  rowsUri,
+  tableUri,
+  type ResourceUri,
+} from './tools/resource-uris.ts'
 
 export type ResourceParts = ToolCallParts & { catalogs: Catalogs; projects: ProjectDirectory }
 
@@ -44,7 +52,14 @@ export function listResources(
       description: 'Its columns that the queries read, and when its data was fetched.',
       mimeType: json,
     }))
-    return [document, ...tables]
+    const freshness = {
+      uri: freshnessUri(place),
+      name: 'freshness',
+      title: `Freshness of ${environment}`,
+      description: 'When the data of each table was fetched, and whether a load was cut short.',
+      mimeType: json,
+    }
+    return [document, freshness, ...tables]
   })
   const page = all.slice(from, from + pageItems)
   return { resources: page, ...(from + pageItems < all.length && { nextCursor: String(from + pageItems) }) }
@@ -89,6 +104,7 @@ function valueOf(
   const { caller, baseUrl } = connection
   if (found.kind === 'openapi') return describeProject(app, caller, { ...found, serverUrl: baseUrl })
   if (found.kind === 'table') return describeTable(app, connection, found)
+  if (found.kind === 'freshness') return describeFreshness(app, connection, found)
   return readRows(app, connection, { found, signal })
 }
 
@@ -125,6 +141,29 @@ async function describeTable(
       .map((column) => ({ name: column.name, type: column.type })),
     as_of: catalog.asOf.get(name)?.toISOString() ?? null,
     truncated: catalog.truncated.has(name),
+  }
+}
+
+/** All tables at once, the oldest first: for a model that is about to speak of “today”. */
+async function describeFreshness(
+  app: ResourceParts,
+  connection: McpConnection,
+  { projectId }: Extract<ResourceUri, { kind: 'freshness' }>,
+): Promise<unknown> {
+  const catalog = await app.catalogs.get(projectId)
+  const nowMs = app.now()
+  const tables = [...tablesRead(app, connection, projectId).keys()].map((table) => {
+    const asOf = catalog.asOf.get(table)
+    return {
+      table,
+      as_of: asOf?.toISOString() ?? null,
+      age_seconds: asOf === undefined ? null : Math.max(0, Math.round((nowMs - asOf.getTime()) / 1000)),
+      truncated: catalog.truncated.has(table),
+    }
+  })
+  return {
+    now: new Date(nowMs).toISOString(),
+    tables: tables.toSorted((one, other) => (other.age_seconds ?? Infinity) - (one.age_seconds ?? Infinity)),
   }
 }
 

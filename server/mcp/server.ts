@@ -3,6 +3,7 @@ import { callTool, listTools } from './calls.ts'
 import type { Cancellations } from './session/cancellations.ts'
 import type { McpConnection } from './session/connection.ts'
 import { mcpFailure, protocolError } from './refusals.ts'
+import { getPrompt, listPrompts } from './prompts.ts'
 import { listResources, listTemplates, readResource, type ResourceParts } from './resources.ts'
 import { Failure } from '../failure.ts'
 
@@ -25,7 +26,7 @@ export function createServer(
   const server = new Server(
     { name: 'sluice', title: 'Sluice', version: '1' },
     {
-      capabilities: { tools: { listChanged: true }, resources: { listChanged: true } },
+      capabilities: { tools: { listChanged: true }, resources: { listChanged: true }, prompts: {} },
       instructions,
       jsonSchemaValidator: noValidator,
     },
@@ -61,5 +62,7 @@ export function createServer(
   server.setRequestHandler('resources/read', ({ params }, context) =>
     guarded(() => stopping(context, (signal) => readResource(app, connection, { uri: params.uri, signal }))),
   )
+  server.setRequestHandler('prompts/list', () => listPrompts())
+  server.setRequestHandler('prompts/get', ({ params }) => getPrompt(params.name, params.arguments))
   return server
 }

@@ -98,6 +98,12 @@ describe('a client of the protocol of 2026', () => {
     const refused = await client.callTool({ name: 'ask', arguments: { question: 'Who won the world cup in 1974?' } })
     expect(refused.isError).toBe(true)
     expect(envelopeOf(refused)).toMatchObject({ error: 'invalid_query', reason: 'no_match' })
+    // The same for programs, with what came near.
+    expect(refused.structuredContent).toEqual(envelopeOf(refused))
+    const unsure = await client.callTool({ name: 'ask', arguments: { question: 'orders of the west region' } })
+    expect(unsure.structuredContent).toMatchObject({ error: 'invalid_query', reason: expect.any(String) })
+    const called = await client.callTool({ name: 'orders_in_region', arguments: { region: 'west' } })
+    expect(called.structuredContent).toBeUndefined()
   })
 
   test('reads what is wrong with a call in its answer, with what to do, and calls on', async () => {
@@ -130,14 +136,40 @@ describe('a client of the protocol of 2026', () => {
 
   test('reads the tables that its queries read, with their age, and the OpenAPI document', async () => {
     const { resources } = await client.listResources()
-    expect(resources.map(({ name }) => name)).toEqual(['openapi.json', 'orders'])
+    expect(resources.map(({ name }) => name)).toEqual(['openapi.json', 'freshness', 'orders'])
     const texts = await Promise.all(
       resources.map(async ({ uri }) => (await client.readResource({ uri })).contents[0] as { text: string }),
     )
-    const [document, table] = texts.map(({ text }) => JSON.parse(text))
+    const [document, freshness, table] = texts.map(({ text }) => JSON.parse(text))
+    expect(freshness).toMatchObject({
+      now: expect.any(String),
+      tables: [{ table: 'orders', as_of: table.as_of, age_seconds: expect.any(Number), truncated: false }],
+    })
     expect(Object.keys(document.paths)).toContain('/v1/queries/all_orders')
     expect(table).toMatchObject({ table: 'orders', as_of: expect.any(String), truncated: false })
     expect(table.columns).toContainEqual({ name: 'region', type: 'VARCHAR' })
+  })
+
+  test('gets prompts, with what a person puts into them', async () => {
+    const { prompts } = await client.listPrompts()
+    expect(prompts.map(({ name }) => name)).toEqual(['answer_question', 'what_can_i_ask', 'is_the_data_fresh'])
+    const prompt = { name: 'answer_question', arguments: { question: 'what came from the south' } }
+    const { messages } = await client.getPrompt(prompt)
+    expect(JSON.stringify(messages)).toContain('what came from the south')
+    await expect(client.getPrompt({ name: 'answer_question' })).rejects.toThrow('question must have 1 to')
+    await expect(client.getPrompt({ name: 'no_such' })).rejects.toThrow('There are answer_question')
+  })
+
+  test('does not see a query that its author leaves out; questions and calls still find it', async () => {
+    await q.deploy({ name: 'hidden_orders', sql: 'SELECT count(*) AS n FROM orders', as_tool: false })
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).not.toContain('hidden_orders')
+    const called = await client.callTool({ name: 'hidden_orders', arguments: {} })
+    expect(envelopeOf(called)).toMatchObject({ error: 'query_not_found' })
+    expect((await t.withToken(q.secret).post('/v1/queries/hidden_orders', {})).status).toBe(200)
+    await q.deploy({ name: 'hidden_orders', sql: 'SELECT count(*) AS n FROM orders', as_tool: null })
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('hidden_orders')
+    await t.operator.post(`${q.path}/hidden_orders/undeploy`, { environment: 'production', force: true })
   })
 
   test('fills in what is missing where it can ask a person, and is refused with its schema where it cannot', async () => {

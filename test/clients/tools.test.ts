@@ -113,7 +113,6 @@ print(db.sql("SELECT ${columns} FROM read_parquet('${url}/v1/queries/wide?format
   )
   expect(passed.some(({ method }) => method === 'HEAD')).toBe(true)
   expect(passed.filter(({ method }) => method === 'GET').every(({ range }) => range !== undefined)).toBe(true)
-  console.log(`DuckDB fetched ${some} of ${size} bytes in ${passed.length} requests`)
   expect(some).toBeLessThan(size / 4)
 })
 

@@ -125,10 +125,10 @@ async function writeUses(
         })),
     )
     .onConflict((conflict) =>
-      conflict.column('keyId').doUpdateSet(({ fn, eb, ref }) => ({
-        calls: eb(ref('apiKeyUses.calls'), '+', ref('excluded.calls')),
-        lastUsedAt: fn<Date>('greatest', ['apiKeyUses.lastUsedAt', 'excluded.lastUsedAt']),
-        dailyState: fn<number | null>('greatest', ['apiKeyUses.dailyState', 'excluded.dailyState']),
+      conflict.column('keyId').doUpdateSet((row) => ({
+        calls: row(row.ref('apiKeyUses.calls'), '+', row.ref('excluded.calls')),
+        lastUsedAt: row.fn<Date>('greatest', ['apiKeyUses.lastUsedAt', 'excluded.lastUsedAt']),
+        dailyState: row.fn<number | null>('greatest', ['apiKeyUses.dailyState', 'excluded.dailyState']),
       })),
     )
     .execute()

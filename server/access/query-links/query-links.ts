@@ -101,7 +101,15 @@ function asLink({ permissions, fixedParameters, expiresAt, status, ...key }: Api
   const [reached] = permissions
   const { id, name, rate, perDay, last4, createdBy, createdAt, lastUsedAt, calls } = key
   return {
-    ...{ id, name, rate, perDay, last4, createdBy, createdAt, lastUsedAt, calls },
+    id,
+    name,
+    rate,
+    perDay,
+    last4,
+    createdBy,
+    createdAt,
+    lastUsedAt,
+    calls,
     query: reached?.queries?.[0] ?? '',
     environment: reached?.environments === '*' ? '' : (reached?.environments[0] ?? ''),
     parameters: fixedParameters,

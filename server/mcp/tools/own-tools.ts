@@ -59,8 +59,19 @@ export function askTool({ projectId }: Pick<McpConnection, 'projectId'>): Tool {
         unused: { type: 'array', items: { type: 'string' }, description: 'Values in the question that fill no slot.' },
         request_id: { type: 'string', description: 'For the next question that goes on from this one.' },
         ...anyRows.properties,
+        error: {
+          type: 'string',
+          description: 'Only of a refusal, which has this and none of the above but request_id.',
+        },
+        reason: { type: 'string', description: 'Why: no_match, ambiguous, missing_slots, unexpressed or unsure.' },
+        message: { type: 'string' },
+        candidates: {
+          type: 'array',
+          items: { type: 'object' },
+          description: 'The nearest queries: ask again with query_name, or call one.',
+        },
       },
-      required: ['query_used', 'parameters', 'confidence', 'request_id', ...anyRows.required],
+      required: ['request_id'],
     },
     annotations: { title: 'Ask in plain language', ...readOnly },
   }

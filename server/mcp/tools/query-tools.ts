@@ -1,4 +1,5 @@
 import type { Tool } from '@modelcontextprotocol/server'
+import type { KeyCaller } from '../../access/index.ts'
 import type { Config } from '../../config.ts'
 import { closest, Failure } from '../../failure.ts'
 import { mapInPieces } from '../../flow/index.ts'
@@ -25,12 +26,22 @@ export type QueryTool = { tool: string; projectId: string; contract: QueryContra
 /** Nothing here changes anything, and the same call gives the same rows while the data is the same. */
 export const readOnly = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
 
+/** The queries that are tools: an author may leave one out, which is then found by questions alone. */
+export function toolQueries(
+  app: { deployments: Deployments },
+  caller: KeyCaller,
+  place: { projectId: string; environment: string },
+): ReturnType<typeof callableQueries> {
+  return callableQueries(app, caller, place).filter(({ version }) => version.asTool !== false)
+}
+
 /** Everything that the client may call, by project and name. */
 export async function queryTools(app: ToolParts, connection: McpConnection): Promise<QueryTool[]> {
   const { caller, environment } = connection
   const seesOne = connection.projectId !== undefined
   const found = projectsOf(app, connection).map(async (projectId) => {
-    const all = await contractsFor(app, caller, { projectId, environment })
+    const shown = new Set(toolQueries(app, caller, { projectId, environment }).map(({ name }) => name))
+    const all = (await contractsFor(app, caller, { projectId, environment })).filter(({ name }) => shown.has(name))
     const contracts = await listedFor(app, caller, { projectId, contracts: all })
     return contracts.map((contract) => ({ tool: toolName(contract.name, projectId, seesOne), projectId, contract }))
   })
@@ -42,7 +53,7 @@ export function areTooMany(app: ToolParts, connection: McpConnection): boolean {
   const { caller, environment } = connection
   let count = 0
   for (const projectId of projectsOf(app, connection)) {
-    count += callableQueries(app, caller, { projectId, environment }).length
+    count += toolQueries(app, caller, { projectId, environment }).length
     if (count > app.config.limits.mcpTools) return true
   }
   return false
@@ -58,7 +69,7 @@ export function findQueryTool(
   const seesOne = connection.projectId !== undefined
   const known: string[] = []
   for (const projectId of projectsOf(app, connection)) {
-    for (const query of callableQueries(app, caller, { projectId, environment })) {
+    for (const query of toolQueries(app, caller, { projectId, environment })) {
       const tool = toolName(query.name, projectId, seesOne)
       if (tool === name) return { projectId, name: query.name }
       known.push(tool)

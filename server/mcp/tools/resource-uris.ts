@@ -5,6 +5,7 @@ import type { Place } from '../../ids.ts'
 export type ResourceUri =
   | { kind: 'table'; projectId: string; environment: string; table: string }
   | { kind: 'openapi'; projectId: string; environment: string }
+  | { kind: 'freshness'; projectId: string; environment: string }
   | {
       kind: 'rows'
       projectId: string
@@ -29,6 +30,10 @@ export function openapiUri({ projectId, environment }: Place): string {
   return `sluice://projects/${projectId}/environments/${environment}/openapi.json`
 }
 
+export function freshnessUri({ projectId, environment }: Place): string {
+  return `sluice://projects/${projectId}/environments/${environment}/freshness`
+}
+
 /** The same rows when read again, as long as the data is the same: the version is part of the address. */
 export function rowsUri(
   { projectId, environment, name, version }: Place & { name: string; version: number },
@@ -50,6 +55,7 @@ export function parseUri(text: string): ResourceUri | undefined {
   const [projectId, environments, environment, kind, name, rows] = parts
   if (projectId === undefined || environments !== 'environments' || environment === undefined) return undefined
   if (kind === 'openapi.json' && parts.length === 4) return { kind: 'openapi', projectId, environment }
+  if (kind === 'freshness' && parts.length === 4) return { kind: 'freshness', projectId, environment }
   if (name === undefined) return undefined
   if (kind === 'tables' && parts.length === 5) return { kind: 'table', projectId, environment, table: name }
   if (kind !== 'queries' || rows !== 'rows' || parts.length !== 6) return undefined

@@ -26,6 +26,7 @@ export type QueryColumns = {
   ratePerMinute: number | null
   rateBurst: number | null
   chart: OptionalJson<unknown>
+  asTool: boolean | null
   dialect: Generated<Dialect>
 }
 

@@ -18,6 +18,7 @@ const content: QueryContent = {
   maxBytes: null,
   rateLimit: { perMinute: 3, burst: 4 },
   chart: null,
+  asTool: null,
   dialect: 'duckdb',
 }
 

@@ -18,6 +18,7 @@ const version = (dialect: 'duckdb' | 'trino') =>
     maxBytes: null,
     rateLimit: null,
     chart: null,
+    asTool: null,
     dialect,
     columns: [],
     tables: { people: ['id', 'name'] },

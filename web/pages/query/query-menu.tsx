@@ -206,6 +206,19 @@ function QueryTags({ project, query, opened, onClose }: DialogProps) {
 /** The fields that a copy takes over. */
 function contentOf(query: Query) {
   const { sql, slots, description, examples, chart, tags } = query
-  const { cache_seconds, timeout_ms, max_rows, max_bytes, rate_limit } = query
-  return { sql, slots, description, examples, chart, tags, cache_seconds, timeout_ms, max_rows, max_bytes, rate_limit }
+  const { cache_seconds, timeout_ms, max_rows, max_bytes, rate_limit, as_tool } = query
+  return {
+    sql,
+    slots,
+    description,
+    examples,
+    chart,
+    tags,
+    cache_seconds,
+    timeout_ms,
+    max_rows,
+    max_bytes,
+    rate_limit,
+    as_tool,
+  }
 }
