@@ -252,11 +252,15 @@ test('an export is described step by step, and stays as it was written', async (
   await page.getByLabel('Failed when it is').fill('failed')
   await page.getByLabel('Address of step 2').fill('{{answer:url}}')
   await look(page, 'export')
+  await page.getByRole('tab', { name: 'Extract' }).click()
+  await page.getByRole('switch', { name: /Join what the answer includes/ }).click()
+  await look(page, 'extract')
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   await page.getByText('Exported orders is saved.').waitFor()
   const { body } = await expectStatus(200, t.operator.get(`/v1/projects/${projectId}/datasources`))
   const made = body.data.find(({ name }: { name: string }) => name === 'Exported orders')
   const until = { path: 'status', is: ['done', 'completed'], fails: ['failed'], every_seconds: 5 }
+  expect(made.config.included).toBe(true)
   expect(made.config.steps).toEqual([
     { url: '/exports/{{start:id}}', method: 'GET', until },
     { url: '{{answer:url}}', method: 'GET' },
