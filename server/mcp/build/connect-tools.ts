@@ -3,7 +3,6 @@ import { definitionOf, missingInputs, usualPrefix } from '../../../api/catalog-d
 import { fixedLimits } from '../../../api/limits.ts'
 import { slug } from '../../../api/envelope.ts'
 import { invalidField } from '../../failure.ts'
-import { catalogEntries } from '../../connections/index.ts'
 import type { Job, Operations } from './operations.ts'
 import { buildTool, type BuildTool } from './tool.ts'
 
@@ -23,9 +22,9 @@ const listCatalog = buildTool({
   description: 'Lists the APIs of the catalog, with the inputs that each needs and the tables and queries it brings.',
   input: z.strictObject({ search: z.string().max(100).default('').meta({ description: 'A word; left out: all.' }) }),
   act: 'reads',
-  run: async (_operations, { search }) => {
+  run: async ({ catalog }, { search }) => {
     const word = search.toLowerCase()
-    const found = (await catalogEntries()).filter(({ name, entry }) =>
+    const found = (await catalog()).filter(({ name, entry }) =>
       `${name} ${entry.title} ${entry.about} ${entry.category}`.toLowerCase().includes(word),
     )
     return {
@@ -58,7 +57,7 @@ const connectFromCatalog = buildTool({
   }),
   act: 'writes',
   run: async (operations, { entry: name, inputs, prefix: wanted }, signal) => {
-    const found = (await catalogEntries()).find((each) => each.name === name)
+    const found = (await operations.catalog()).find((each) => each.name === name)
     if (found === undefined) throw invalidField('entry', 'is no entry of the catalog: list_catalog names them')
     const { entry } = found
     const isSecret = (input: string): boolean => entry.inputs?.[input]?.secret === true

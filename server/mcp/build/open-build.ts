@@ -6,7 +6,7 @@ import type { Observe } from '../../observe.ts'
 import { mcpFailure } from '../refusals.ts'
 import { withoutHidden } from '../tools/answers.ts'
 import { connectTools } from './connect-tools.ts'
-import { projectOperations, type Perform } from './operations.ts'
+import { projectOperations, type Perform, type ReadCatalog } from './operations.ts'
 import { queryTools } from './query-tools.ts'
 import { describedTool, type BuildTool } from './tool.ts'
 
@@ -18,6 +18,7 @@ export type BuildRequest = {
   /** The project that the address names. */
   projectId: string | undefined
   perform: Perform
+  catalog: ReadCatalog
 }
 
 const tools: BuildTool[] = [...connectTools, ...queryTools]
@@ -54,7 +55,7 @@ type ToolCall = { name: string; given: Record<string, unknown>; signal: AbortSig
 
 async function callBuildTool(
   app: { observe: Observe },
-  { perform, projectId: named, requestId }: BuildRequest,
+  { projectId: named, requestId, ...ports }: BuildRequest,
   { name, given, signal }: ToolCall,
 ): Promise<CallToolResult> {
   try {
@@ -62,8 +63,8 @@ async function callBuildTool(
     if (tool === undefined) throw new Failure('not_found', { message: `There is no tool ${name.slice(0, 100)}.` })
     const read = tool.input.safeParse(given)
     if (!read.success) throw notAsExpected(read.error)
-    const projectId = named ?? (await onlyProject(perform))
-    return resultOf(await tool.run(projectOperations(perform, projectId), read.data, signal))
+    const projectId = named ?? (await onlyProject(ports))
+    return resultOf(await tool.run(projectOperations(ports, projectId), read.data, signal))
   } catch (error) {
     const failure = mcpFailure(app, error)
     const envelope = envelopeOf(failure, requestId)
@@ -88,8 +89,8 @@ function notAsExpected(error: z.ZodError): Failure {
   })
 }
 
-async function onlyProject(perform: Perform): Promise<string> {
-  const { data } = await projectOperations(perform, '').get<{ data: Array<{ id: string; name: string }> }>(
+async function onlyProject(ports: Pick<BuildRequest, 'perform' | 'catalog'>): Promise<string> {
+  const { data } = await projectOperations(ports, '').get<{ data: Array<{ id: string; name: string }> }>(
     '/v1/projects?limit=20',
   )
   const [only, ...others] = data

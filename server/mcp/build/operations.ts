@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { CatalogEntry } from '../../../api/catalog.ts'
 import { failures, type FailureCode } from '../../../api/failures.ts'
 import { Failure } from '../../failure.ts'
 
@@ -12,9 +13,13 @@ export type Perform = (operation: {
   body?: unknown
 }) => Promise<{ status: number; body: unknown }>
 
+/** A port: the APIs that are ready to connect, by name. */
+export type ReadCatalog = () => Promise<Array<{ name: string; entry: CatalogEntry }>>
+
 /** The operations of one project. */
 export type Operations = {
   projectId: string
+  catalog: ReadCatalog
   get<Answer>(path: string): Promise<Answer>
   /** All pages of a list, up to what a model can read. */
   list<Item>(path: string): Promise<Item[]>
@@ -31,7 +36,10 @@ const lookMs = 300
 const maxWaitMs = 40_000
 const finalStates = new Set(['succeeded', 'failed', 'cancelled'])
 
-export function projectOperations(perform: Perform, projectId: string): Operations {
+export function projectOperations(
+  { perform, catalog }: { perform: Perform; catalog: ReadCatalog },
+  projectId: string,
+): Operations {
   const path = (rest: string): string => (rest.startsWith('/v1/') ? rest : `/v1/projects/${projectId}${rest}`)
   async function call<Answer>(method: 'GET' | 'POST' | 'PUT', rest: string, body?: unknown): Promise<Answer> {
     const answered = await perform({ method, path: path(rest), body })
@@ -40,6 +48,7 @@ export function projectOperations(perform: Perform, projectId: string): Operatio
   }
   return {
     projectId,
+    catalog,
     get: (rest) => call('GET', rest),
     async list<Item>(rest: string) {
       const items: Item[] = []

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../../app.ts'
+import { catalogEntries } from '../../../connections/index.ts'
 import { Failure } from '../../../failure.ts'
 import { untilGone } from '../../answer/gone.ts'
 import { admitToManagement } from '../../request/caller.ts'
@@ -44,6 +45,7 @@ async function answer(http: Http, app: App, { request, reply }: Exchange): Promi
     body: request.body,
     requestId: request.id,
     projectId: addressOf(request).projectId,
+    catalog: catalogEntries,
     perform: async ({ method, path: url, body }) => {
       const performed = await http.inject({
         method,
