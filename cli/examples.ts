@@ -52,7 +52,7 @@ export const examples: Readonly<Record<string, string>> = {
   'keys revoke': 'sluice keys revoke "$KEY" --yes',
   links: 'sluice links',
   'links on': 'sluice links on',
-  'links create': 'sluice links create orders_of_region region=north --expires 30',
+  'links create': 'sluice links create orders_of_region region=north --environment staging',
   'links list': 'sluice links list orders_of_region',
   'links revoke': 'sluice links revoke "$LINK" --yes',
   'links off': 'sluice links off',

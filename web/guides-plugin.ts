@@ -18,8 +18,7 @@ export function guides(folder: string): Plugin {
       if (id === `\0${indexModule}`) {
         const pages = entries.map(({ page }) => page).filter((page) => page !== callsPage)
         pages.forEach((page) => this.addWatchFile(pathOf(page)))
-        const sections = pages.flatMap((page) => sectionsOf(page, readFileSync(pathOf(page), 'utf8')))
-        return `export const index = ${JSON.stringify(writeIndex(sections))}`
+        return `export const index = ${JSON.stringify(guidesIndex(folder))}`
       }
       if (!id.endsWith('.md')) return undefined
       const guide = readGuide(basename(id, '.md'), readFileSync(id, 'utf8'))
@@ -28,11 +27,16 @@ export function guides(folder: string): Plugin {
   }
 }
 
-function writeIndex(sections: GuideSection[]): string {
+/** The index over all guides, as the browser loads it. */
+export function guidesIndex(folder: string): string {
+  const pages = entries.map(({ page }) => page).filter((page) => page !== callsPage)
   const search = new MiniSearch<GuideSection>(searchOptions)
-  search.addAll(sections)
+  for (const page of pages) search.addAll(sectionsOf(page, readFileSync(join(folder, `${page}.md`), 'utf8')))
   return JSON.stringify(search)
 }
+
+/** Behind a heading: words that people look for and the page does not say. */
+const searchWords = /<!-- search: (.*?) -->/g
 
 /** A page as it is shown. Throws for a link that leads nowhere in the app. */
 export function readGuide(page: string, markdown: string): Guide {
@@ -60,17 +64,20 @@ export function readGuide(page: string, markdown: string): Guide {
 /** A page as it is searched: the text under each heading, with its code. */
 export function sectionsOf(page: string, markdown: string): GuideSection[] {
   const { title, parts } = readGuide(page, markdown)
-  const sections: GuideSection[] = [{ id: page, title, heading: '', text: '' }]
+  const sections: GuideSection[] = [{ id: page, title, heading: '', text: '', words: '' }]
   for (const part of parts) {
     const pieces = 'code' in part ? [part.code] : part.html.split(/(?=<h[2-6] id=")/)
     for (const piece of pieces) {
       const heading = /^<h\d id="([^"]*)">([\s\S]*?)<\/h\d>/.exec(piece)
       if (heading !== null && 'html' in part) {
         const [, id = '', name = ''] = heading
-        sections.push({ id: `${page}#${id}`, title, heading: squeeze(withoutTags(name)), text: '' })
+        sections.push({ id: `${page}#${id}`, title, heading: squeeze(withoutTags(name)), text: '', words: '' })
       }
       const last = sections.at(-1)
-      const piecesText = 'code' in part ? piece : withoutTags(piece.slice(heading?.[0].length ?? 0))
+      const words = [...piece.matchAll(searchWords)].map(([, found]) => found)
+      if (last !== undefined && words.length > 0) last.words = words.join(' ')
+      const shown = piece.replaceAll(searchWords, '')
+      const piecesText = 'code' in part ? shown : withoutTags(shown.slice(heading?.[0].length ?? 0))
       if (last !== undefined) last.text = squeeze(`${last.text} ${piecesText}`)
     }
   }
@@ -110,7 +117,7 @@ function openReader(page: string): { marked: Marked; headings: GuideHeading[] } 
         return `<section data-table tabindex="0" aria-label="${label}">${named}</section>`
       },
       // Our pages hold no markup: what looks like a tag is meant as it is written.
-      html: ({ text }) => escapeHtml(text),
+      html: ({ text }) => (text.trim().replaceAll(searchWords, '') === '' ? text : escapeHtml(text)),
       image: ({ href }) => refuse(`${page}.md shows ${href}: pictures are not in the app`),
     },
   })

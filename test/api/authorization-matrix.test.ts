@@ -104,6 +104,10 @@ const refused: Record<
 function verdictFor(rule: Rule, caller: CallerName, method: string): Verdict {
   if (rule === 'nobody') return missing
   if (rule === 'any-client') return 'allowed'
+  if (rule === 'any-token') {
+    if (caller.endsWith('key')) return wrongKind
+    return tokens.has(caller) ? 'allowed' : signIn
+  }
   if (rule === 'any-key' || rule === 'key-of-project') {
     if (caller === 'key') return 'allowed'
     if (caller === 'foreign key') return rule === 'any-key' ? 'allowed' : outOfReach

@@ -15,6 +15,7 @@ export type Rule =
   | 'maker-of-tokens'
   | 'maker-of-projects'
   | 'any-key'
+  | 'any-token'
   | 'key-of-project'
   | 'viewer-or-key'
   | 'owner-in-person'

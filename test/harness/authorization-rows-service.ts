@@ -88,6 +88,7 @@ export const calls: Record<string, Row> = {
   'GET /v1/queries/:query_name': row('key-of-project')({ search: '?project_id=:project_id&region=north' }),
   'OPTIONS /v1/queries/:query_name': open({ status: 204 }),
   'OPTIONS /v1/query': open({ status: 204 }),
+  'POST /mcp/build': row('any-token')({ body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } }),
   'POST /mcp': row('any-key')({ body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } }),
   'GET /mcp': row('any-key')({ stream: true }),
   'DELETE /mcp': row('any-key')({ status: 204 }),

@@ -6,7 +6,7 @@ import { useDeferredValue, useState } from 'react'
 import { Link } from 'wouter'
 import classes from './docs.module.css'
 import { excerptOf } from './excerpt.ts'
-import { searchOptions, type GuideSection } from './guide.ts'
+import { searchGuides, searchOptions, type GuideSection } from './guide.ts'
 
 const shownResults = 8
 
@@ -47,12 +47,10 @@ export function Search() {
 type ResultsProps = { index: MiniSearch<GuideSection>; words: string; onChosen: () => void }
 
 function Results({ index, words, onChosen }: ResultsProps) {
-  const found = index
-    .search(words, { prefix: true, fuzzy: 0.2, boost: { title: 3, heading: 2 }, combineWith: 'AND' })
-    .slice(0, shownResults)
+  const found = searchGuides(index, words).slice(0, shownResults)
   return (
     <div className={classes.results}>
-      {found.length === 0 && <output>No guide says that.</output>}
+      {found.length === 0 && <output>Nothing found for “{words}”.</output>}
       <ul aria-label="Found in the guides">
         {found.map((hit) => (
           <li key={String(hit.id)}>
