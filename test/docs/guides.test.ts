@@ -100,11 +100,11 @@ describe('the guides', () => {
   test('are searched by section, with their code', () => {
     const sections = sectionsOf(
       'made-up',
-      '# Made up\n\nFirst.\n\n## How `it` works\n\nSecond.\n\n```sh\nsluice plan\n```\n',
+      '# Made up\n\nFirst.\n\n## How `it` works\n\n<!-- search: usage manual -->\n\nSecond.\n\n```sh\nsluice plan\n```\n',
     )
     expect(sections).toEqual([
-      { id: 'made-up', title: 'Made up', heading: '', text: 'First.' },
-      { id: 'made-up#how-it-works', title: 'Made up', heading: 'How it works', text: 'Second. sluice plan' },
+      { id: 'made-up', title: 'Made up', heading: '', text: 'First.', words: '' },
+      { id: 'made-up#how-it-works', title: 'Made up', heading: 'How it works', text: 'Second. sluice plan', words: 'usage manual' },
     ])
   })
 

@@ -77,7 +77,9 @@ function Links({ projectId, query }: { projectId: string; query: string }) {
     <>
       <PlainTable
         label="Links for spreadsheets"
-        head={['Name', 'Parameters', 'Expires', 'Calls', 'Last used', '']}
+        figures={['Calls']}
+        whole="Name"
+        head={['Name', 'Parameters', 'Expires', 'Calls', 'Last used', 'Revoke']}
         rows={links.data.map((link) => [
           `${link.name} (…${link.last4})`,
           sayValues(link.parameters),
