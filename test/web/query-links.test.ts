@@ -10,7 +10,10 @@ afterAll(() => stage.close())
 
 test('an owner allows links, makes one with values, sees it counted and revokes it', async () => {
   await stage.deploy('sales_by_region')
-  const { page, complaints } = await stage.visitAs(stage.owner, `/p/${stage.projectId}/deploy/endpoints/sales_by_region`)
+  const { page, complaints } = await stage.visitAs(
+    stage.owner,
+    `/p/${stage.projectId}/deploy/endpoints/sales_by_region`,
+  )
   page.setDefaultTimeout(waitMs)
   const links = page.getByRole('main')
   await links.getByRole('button', { name: 'Allow links' }).click()
@@ -36,7 +39,7 @@ test('an owner allows links, makes one with values, sees it counted and revokes 
   }
   await links.getByRole('button', { name: 'Revoke' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
-  await links.getByText('revoked').waitFor()
+  await page.getByText('sales_by_region is revoked.').waitFor()
   expect((await fetch(address)).status).toBe(404)
   expect(complaints).toEqual([])
 })

@@ -22,17 +22,18 @@ type Props = {
 export function QueryLinks({ projectId, environment, query, parameters }: Props) {
   const project = useProject(projectId)
   const [making, setMaking] = useState(false)
-  const allow = useAct(
-    (isOn: boolean) => call<Project>('PATCH', `/v1/projects/${projectId}`, { body: { query_links: isOn } }),
-    { refresh: [keys.project(projectId), keys.projects] },
-  )
+  const [ending, setEnding] = useState(false)
+  const turn = (isOn: boolean) => call<Project>('PATCH', `/v1/projects/${projectId}`, { body: { query_links: isOn } })
+  const refresh = [keys.project(projectId), keys.projects]
+  const allow = useAct(() => turn(true), { refresh })
+  const end = useAct(() => turn(false), { refresh })
   if (project.data?.role !== 'owner') return null
   if (!project.data.query_links) {
     return (
       <Card title="Links for spreadsheets" about="Excel, Google Sheets and pandas open a link without a key.">
         <Group justify="space-between">
           <Text>Links are off in this project.</Text>
-          <Button variant="default" loading={allow.isPending} onClick={() => allow.mutate(true)}>
+          <Button variant="default" loading={allow.isPending} onClick={() => allow.mutate()}>
             Allow links
           </Button>
         </Group>
@@ -47,11 +48,14 @@ export function QueryLinks({ projectId, environment, query, parameters }: Props)
           <Button variant="default" leftSection={<Link2 size={16} aria-hidden />} onClick={() => setMaking(true)}>
             New link
           </Button>
-          <Button variant="subtle" color="gray" loading={allow.isPending} onClick={() => allow.mutate(false)}>
+          <Button variant="subtle" color="gray" onClick={() => setEnding(true)}>
             Turn links off
           </Button>
         </Group>
       </Stack>
+      <Confirm opened={ending} onClose={() => setEnding(false)} title="Turn links off" verb="Turn links off" act={end}>
+        No link to any query of this project answers any more. Turned on again, those that have not expired work again.
+      </Confirm>
       <NewLinkDialog
         target={{ projectId, environment, query }}
         parameters={parameters}
