@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { yieldToEventLoop } from '../flow/index.ts'
 import { withoutLastZeros } from '../rows/index.ts'
 
@@ -7,77 +8,84 @@ type RowDifference = { missing: Row[]; unexpected: Row[]; isReordered: boolean }
 
 /**
  * The rows that were expected and did not come, and the other way round. Each expected row takes the first equal one that
- * is left; rows are found by what they have in the columns that are named, so that a thousand meet a thousand at once.
+ * is left. A thousand meet a thousand, so values are compared by their keys, in pieces.
  */
 export async function differenceOf(
   expected: Row[],
   came: Row[],
   { ordered, exact }: { ordered: boolean; exact: boolean },
 ): Promise<RowDifference> {
-  const columns = await keysOfValues(came)
-  const taken = new Set<number>()
+  const left = new Map((await keysOfRows(came)).entries())
   const places: number[] = []
   const missing: Row[] = []
-  const found = new Map<string, Map<string, number[]>>()
-  for (const [index, values] of (await keysOfValues(expected)).entries()) {
-    const names = [...values.keys()].sort()
-    const named = JSON.stringify(names)
-    const among = found.get(named) ?? (await rowsByValues(columns, names, exact))
-    found.set(named, among)
-    const left = among.get(rowKey(values, names)) ?? []
-    while (taken.has(left[0] ?? -1)) left.shift()
-    const at = left.shift()
+  for (const [index, wanted] of (await keysOfRows(expected)).entries()) {
+    const at = placeOf(left, [...wanted], exact)
+    await yieldToEventLoop()
     if (at === undefined) missing.push(expected[index] ?? {})
     else {
-      taken.add(at)
+      left.delete(at)
       places.push(at)
     }
   }
   const isReordered = ordered && places.some((at, index) => at < (places[index - 1] ?? -1))
-  return { missing, unexpected: came.filter((_, at) => !taken.has(at)), isReordered }
+  return { missing, unexpected: came.filter((_, at) => left.has(at)), isReordered }
 }
 
 type RowKeys = ReadonlyMap<string, string>
 
-async function keysOfValues(rows: Row[]): Promise<RowKeys[]> {
+function placeOf(rows: ReadonlyMap<number, RowKeys>, wanted: Array<[string, string]>, exact: boolean) {
+  for (const [at, values] of rows) {
+    if (exact && values.size !== wanted.length) continue
+    if (wanted.every(([name, key]) => values.get(name) === key)) return at
+  }
+  return undefined
+}
+
+async function keysOfRows(rows: Row[]): Promise<RowKeys[]> {
   const keys: RowKeys[] = []
   for (const row of rows) {
-    keys.push(new Map(Object.entries(row).map(([name, value]) => [name, keyOf(value)])))
+    const values = new Map<string, string>()
+    for (const [name, value] of Object.entries(row)) values.set(name, shortKey(await keyOf(value)))
+    keys.push(values)
     await yieldToEventLoop()
   }
   return keys
 }
 
-/** The places of rows that have all these columns, and no others where rows are exact. */
-async function rowsByValues(rows: RowKeys[], names: string[], exact: boolean): Promise<Map<string, number[]>> {
-  const places = new Map<string, number[]>()
-  for (const [at, values] of rows.entries()) {
-    if (names.every((name) => values.has(name)) && (!exact || values.size === names.length)) {
-      const key = rowKey(values, names)
-      const alike = places.get(key)
-      if (alike === undefined) places.set(key, [at])
-      else alike.push(at)
-    }
+const longChars = 100
+const manyParts = 1_000
+
+function shortKey(key: string): string {
+  return key.length > longChars ? createHash('sha256').update(key).digest('base64') : key
+}
+
+/**
+ * Equal for values that are the same: digits are digits, however an answer writes them; midnight is a day. A key holds
+ * those of its parts as they are, so that it grows with the value and not with its depth.
+ */
+async function keyOf(value: unknown): Promise<string> {
+  if (typeof value !== 'object' || value === null) return plainKey(value)
+  const names = Array.isArray(value) ? null : Object.keys(value).sort()
+  const parts: Iterable<unknown> = names?.map((name) => (value as Row)[name]) ?? (value as unknown[])
+  let key = names === null ? '[' : '{'
+  let count = 0
+  for (const part of parts) {
+    if (names !== null) key += `${JSON.stringify(names[count])}:`
+    key += typeof part === 'object' && part !== null ? shortKey(await keyOf(part)) : plainKey(part)
+    key += ','
+    count += 1
+    if (count % manyParts !== 0) continue
+    key = shortKey(key)
     await yieldToEventLoop()
   }
-  return places
+  await yieldToEventLoop()
+  return key
 }
 
-function rowKey(values: RowKeys, names: string[]): string {
-  return JSON.stringify(names.map((name) => values.get(name)))
-}
-
-/** Equal for values that are the same: digits are digits, however an answer writes them; midnight is a day. */
-function keyOf(value: unknown): string {
+function plainKey(value: unknown): string {
   if (value === null || value === undefined) return 'null'
-  if (Array.isArray(value)) return `[${value.map((each) => JSON.stringify(keyOf(each))).join(',')}]`
-  if (typeof value === 'object') {
-    const members = Object.entries(value).map(([name, each]) => JSON.stringify([name, keyOf(each)]))
-    return `{${members.sort().join(',')}}`
-  }
-  if (typeof value === 'boolean') return `=${value}`
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? `=${Number(text) + 0}` : `=${plainTime(text)}`
+  return /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? `=${Number(text) + 0}` : JSON.stringify(plainTime(text))
 }
 
 function plainTime(text: string): string {

@@ -16,6 +16,8 @@ const mostMs = 100
 const blanks = ' '.repeat(1_500)
 const zeros = '0'.repeat(60_000)
 const slashes = '/'.repeat(8_000)
+/** As deep as a body may be: a key that quotes that of its part anew doubles with each level. */
+const nested = Array.from({ length: 50 }).reduce<unknown>((inside) => [{ a: inside }], 'x')
 const zone = `A/${'A-A-'.repeat(12)}/`
 
 const texts: Array<[string, () => unknown, unknown]> = [
@@ -54,6 +56,11 @@ const texts: Array<[string, () => unknown, unknown]> = [
     'the zeros of a time in a row of a test',
     () => differenceOf([{ at: `.${zeros}x` }], [{ at: 'b' }], { ordered: false, exact: false }),
     { missing: [{ at: `.${zeros}x` }], unexpected: [{ at: 'b' }], isReordered: false },
+  ],
+  [
+    'lists of 100 levels in a row of a test',
+    () => differenceOf([{ a: nested }], [{ a: [nested] }], { ordered: false, exact: false }),
+    { missing: [{ a: nested }], unexpected: [{ a: [nested] }], isReordered: false },
   ],
 ]
 
