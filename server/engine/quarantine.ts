@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { Failure } from '../failure.ts'
-import { tokenize } from './executor/instance/sql-tokens.ts'
+import { tokenize, type Token } from './executor/instance/sql-tokens.ts'
 import type { Task } from './tickets.ts'
 
 /** Beyond this many the oldest are forgotten; each stands for a process that died. */
@@ -13,7 +13,7 @@ const alikeToRefuse = 3
 /**
  * Statements that ended the process that ran them: refused for a while, each by its project, words and slots, so that no
  * executor is lost to it twice. What ends a process before it has slots, or with two different sets, is refused with any.
- * Comments, spaces and letters' case make no other statement; after three that differ in names and values, so do these.
+ * Comments, spaces, letters' case, quotes of names and parentheses that only group make no other statement; after three that differ in names and values, so do these.
  * A project in which that happened is on probation: what it has not asked before runs apart from others' calls.
  */
 // Over 70 lines: its methods share what is held.
@@ -106,9 +106,34 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64')
 }
 
+/** Words that may stand or not, and the tree is the same. */
+const needless = new Set(['as', 'asc', 'inner', 'outer'])
+/** Words behind which parentheses only group; behind others they are those of a call, a list or a subquery. */
+const beforeGroups = new Set(
+  'select where and or not on when then else having by limit offset between like ilike distinct all'.split(' '),
+)
+
+/** Tokens without what makes no other tree: quotes of names, parentheses that only group, needless words, the end. */
+function telling(tokens: Token[]): Token[] {
+  const isKept: boolean[] = []
+  return tokens
+    .map((token): Token => {
+      if (token.kind === 'quoted') return { ...token, kind: 'word', text: token.text.slice(1, -1).toLowerCase() }
+      return token.kind === 'word' ? { ...token, text: token.text.toLowerCase() } : token
+    })
+    .filter(({ kind, text }, at, all) => {
+      if (kind === 'word') return !needless.has(text)
+      if (kind !== 'symbol' || text === ';') return kind !== 'symbol'
+      const before = all[at - 1]
+      if (text === '(') isKept.push(before?.kind === 'word' && !beforeGroups.has(before.text))
+      if (text === '(') return isKept.at(-1) === true
+      return text !== ')' || isKept.pop() === true
+    })
+}
+
 /** The words of a statement, as its tree has them; its shape is without names and values. */
 function marksOf(scope: string, sql: string): Marks {
-  const tokens = tokenize(sql)
+  const tokens = telling(tokenize(sql))
   const words = tokens.map(({ kind, text }) => (kind === 'word' || kind === 'slot' ? text.toLowerCase() : text))
   const kinds = tokens.map(({ kind, text }, at) => {
     if (kind === 'symbol') return text

@@ -17,9 +17,16 @@ test('a comment, a space or a capital make no other statement', () => {
   const alike = [
     "SELECT lag(x,9)\n over ( ) /* 1 */ FROM t -- and more\n where a = 'B'",
     "select LAG(X, 9) over () from T where A = 'B'",
+    "select (((lag((x), ((9))) over ()))) from t where (((a) = ('B')));",
+    `select "lag"("x", 9) over () from "t" where a = 'B'`,
   ]
   for (const sql of alike) expect(quarantine.refuses(inspecting(sql))).toBe(true)
-  const others = ["select lag(x, 9) over () from t where a = 'b'", 'select lag(x, 8) over () from t', 'select 1']
+  const others = [
+    "select lag(x, 9) over () from t where a = 'b'",
+    'select lag(x, 8) over () from t',
+    'select 1',
+    "select lag(x) over (9) from t where a = 'B'",
+  ]
   for (const sql of others) expect(quarantine.refuses(inspecting(sql))).toBe(false)
   expect(quarantine.refuses(inspecting("select lag(x, 9) over () from t where a = 'B'", 'prj_b'))).toBe(false)
   pass(60_001)
