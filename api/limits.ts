@@ -52,6 +52,7 @@ export const fixedLimits = {
   sheetCellChars: fixed(32_767, 'Longest text in a cell of a spreadsheet.'),
   queryLinkDays: fixed(400, 'Longest life of a link to a query, in days.'),
   browserTokenChars: fixed(4_096, 'Longest browser token: it carries the names and values that it is limited to.'),
+  exampleParameterChars: fixed(8_192, 'Longest values of an example question or evaluation case, as JSON.'),
   evaluationCases: fixed(2_000, 'Most evaluation cases of a project: each deployment asks all of them.'),
   counterExamples: fixed(
     500,

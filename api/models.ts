@@ -113,7 +113,7 @@ export const modelComparison = z
           after: changedRow.nullable(),
         }),
       )
-      .meta({ description: 'Some of the rows that differ.' }),
+      .meta({ description: 'Some of the rows that differ; those that are too long to show are counted only.' }),
     moves: z
       .object({
         models: z.array(z.string()),

@@ -23,9 +23,17 @@ export async function jsonInPieces(value: unknown): Promise<string> {
 
 const pieceBytes = 65_536
 
-/** The same as bytes, for a large answer: nobody has to hold it as one text, or to encode it at once. */
-export function jsonStream(value: unknown): Readable {
-  return Readable.from(jsonChunks(value), { objectMode: false })
+/** The same as bytes. A large one is a stream: nobody has to hold it as one text, or to encode it at once. */
+export async function jsonBody(value: unknown): Promise<Buffer | Readable> {
+  const chunks = jsonChunks(value)
+  const first = await chunks.next()
+  if (first.done === true || first.value.length < pieceBytes) return first.value ?? Buffer.from('')
+  return Readable.from(startingWith(first.value, chunks), { objectMode: false })
+}
+
+async function* startingWith(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield first
+  yield* rest
 }
 
 async function* jsonChunks(value: unknown): AsyncGenerator<Buffer> {

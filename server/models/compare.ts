@@ -11,7 +11,7 @@ import type { Jobs } from '../jobs/index.ts'
 import { examineAmong, findRecord } from './models.ts'
 import { movedWith, type QueryDependents } from './moves.ts'
 import { asTables } from './placeholders.ts'
-import { quotedName, rowReader, type RowsRead } from './read-rows.ts'
+import { quotedName, rowReader, shortRows, type RowsRead } from './read-rows.ts'
 import type { ModelRecord } from './records.ts'
 import type { StatementParts } from './statement.ts'
 
@@ -149,10 +149,11 @@ async function compareByKey(read: RowsRead, { key, common, retyped, before, afte
   const number = (name: string): number => Number(found[name] ?? 0)
   const aliased = (side: 'a' | 'b', names: string[]) =>
     names.map((name, index) => `${side}.${quotedName(name)} AS ${side}${index}`)
-  const examples =
-    await read(`SELECT b.here AS in_b, a.here AS in_a, ${[...aliased('b', before), ...aliased('a', after)].join(', ')}
+  const examples = await read(
+    shortRows(`SELECT b.here AS in_b, a.here AS in_a, ${[...aliased('b', before), ...aliased('a', after)].join(', ')}
     FROM ${joined} WHERE b.here IS NULL OR a.here IS NULL OR ${anyDiffers}
-    ORDER BY ${key.map((name) => `coalesce(a.${quotedName(name)}::VARCHAR, b.${quotedName(name)}::VARCHAR)`).join(', ')} LIMIT ${maxExamples}`)
+    ORDER BY ${key.map((name) => `coalesce(a.${quotedName(name)}::VARCHAR, b.${quotedName(name)}::VARCHAR)`).join(', ')} LIMIT ${maxExamples}`),
+  )
   const rowOf = (row: Record<string, unknown>, side: 'a' | 'b', names: string[]) =>
     row[`in_${side}`] === true ? Object.fromEntries(names.map((name, index) => [name, row[`${side}${index}`]])) : null
   return {
@@ -186,7 +187,7 @@ async function compareWhole(
   const less = (one: string, other: string) => `(${side(one)} EXCEPT ALL ${side(other)})`
   const only = (one: string, other: string) => read(`SELECT count(*) AS n FROM ${less(one, other)} AS rest`)
   const some = (one: string, other: string) =>
-    read(`SELECT * FROM ${less(one, other)} AS rest LIMIT ${maxExamples / 2}`)
+    read(shortRows(`SELECT * FROM ${less(one, other)} AS rest LIMIT ${maxExamples / 2}`))
   const [[added = {}], [removed = {}]] = [
     await only('rows_after', 'rows_before'),
     await only('rows_before', 'rows_after'),

@@ -28,6 +28,14 @@ export function rowReader(
   }
 }
 
+const maxShownBytes = 16_384
+
+/** A statement of some rows without those that are too long to show: a cell may hold what an API answers in megabytes. */
+export function shortRows(sql: string): string {
+  const name = quotedName('rows that are shown')
+  return `SELECT ${name}.* FROM (${sql}) AS ${name} WHERE strlen(CAST(to_json(${name}) AS VARCHAR)) <= ${maxShownBytes}`
+}
+
 export function quotedName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }

@@ -24,7 +24,8 @@ export async function examineStatement(
   { projectId, sql, dialect: known, limits }: Statement,
 ): Promise<ExaminedModel> {
   // A table is not read without its name.
-  const named = [...models.values()].filter(({ name }) => sql.toLowerCase().includes(name.toLowerCase()))
+  const text = sql.toLowerCase()
+  const named = [...models.values()].filter(({ name }) => text.includes(name.toLowerCase()))
   const catalog = await withUnbuilt(app, await app.catalogs.get(projectId), named)
   const dialect = known ?? catalog.engine
   const read = asTables(catalog, { sql, dialect })

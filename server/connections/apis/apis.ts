@@ -6,6 +6,7 @@ import { recordAct, requireRole, resealColumn, type Caller, type Vault } from '.
 import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 import { Failure, invalidField } from '../../failure.ts'
+import { mapInPieces } from '../../flow/index.ts'
 import { newId } from '../../ids.ts'
 import { refuseTaken, pageOf, requireRoomInProject, type Database, type Page, type Tables } from '../../store/index.ts'
 import { buildRequest } from '../request/build-request.ts'
@@ -210,12 +211,13 @@ async function refuseOtherAddress(
   name: string,
 ): Promise<void> {
   const sources = await connectionsOf(app.store.db, projectId, name).select(['name', 'sealedSecrets']).execute()
-  const holders = sources.filter(({ sealedSecrets }) => {
-    let isFound = false
-    if (sealedSecrets === null) return false
-    mapSecrets(openConfiguration(app.vault, sealedSecrets), (_place, value) => ((isFound = true), value))
-    return isFound
+  const found = await mapInPieces(sources, ({ name, sealedSecrets }) => {
+    let holds = false
+    if (sealedSecrets === null) return []
+    mapSecrets(openConfiguration(app.vault, sealedSecrets), (_place, value) => ((holds = true), value))
+    return holds ? [{ name }] : []
   })
+  const holders = found.flat()
   if (holders.length === 0) return
   throw invalidField(
     'config.url',

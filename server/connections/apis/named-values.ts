@@ -5,6 +5,7 @@ import type { HttpConfiguration } from '../../../api/connections.ts'
 import { recordAct, requireRole, resealColumn, type Caller, type Vault } from '../../access/index.ts'
 import type { Config } from '../../config.ts'
 import { Failure, invalidField } from '../../failure.ts'
+import { mapInPieces } from '../../flow/index.ts'
 import { newId } from '../../ids.ts'
 import { hasEnvironment } from '../../projects/index.ts'
 import { refuseTaken, pageOf, requireRoomInProject, type Database, type Page, type Tables } from '../../store/index.ts'
@@ -199,21 +200,21 @@ async function refuseNamed(app: VariableApp, transaction: Transaction<Tables>, g
     .where('datasources.projectId', '=', gone.projectId)
     .where('datasources.sealedSecrets', 'is not', null)
     .execute()
-  const requests = sources.flatMap(({ name, ...row }) => {
-    const { configuration, api } = openRequest(app.vault, row)
-    return configuration === undefined
-      ? []
-      : [{ name, configuration: withApi(configuration, api?.configuration ?? null) }]
-  })
-  const apis = await readSharedApis({ ...app, store: { db: transaction } }, gone.projectId)
-  const users = [...requests, ...apis].filter(({ configuration }) => {
+  const names = (configuration: HttpConfiguration): boolean => {
     if (!namesIn(configuration).includes(gone.name)) return false
     const { environment = null } = configuration
     return !rest.some((other) => other.environment === null || other.environment === environment)
+  }
+  const requests = await mapInPieces(sources, ({ name, ...row }) => {
+    const { configuration, api } = openRequest(app.vault, row)
+    const isUser = configuration !== undefined && names(withApi(configuration, api?.configuration ?? null))
+    return isUser ? [{ name }] : []
   })
+  const apis = await readSharedApis({ ...app, store: { db: transaction } }, gone.projectId)
+  const users = [...requests.flat(), ...apis.filter(({ configuration }) => names(configuration))]
   if (users.length === 0) return
-  const names = users.slice(0, 5).map(({ name }) => name)
-  const message = `${gone.name} is used by ${names.join(', ')}${users.length > 5 ? ' and others' : ''}. Change them first.`
+  const listed = users.slice(0, 5).map(({ name }) => name)
+  const message = `${gone.name} is used by ${listed.join(', ')}${users.length > 5 ? ' and others' : ''}. Change them first.`
   throw new Failure('conflict', { reason: 'in_use', message })
 }
 

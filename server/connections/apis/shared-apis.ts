@@ -3,6 +3,7 @@ import type { ApiRate } from '../../../api/apis.ts'
 import type { ApiConfiguration, ForEach, HttpConfiguration, Pagination } from '../../../api/connections.ts'
 import type { Vault } from '../../access/index.ts'
 import { invalidField } from '../../failure.ts'
+import { mapInPieces } from '../../flow/index.ts'
 import type { Database, Tables } from '../../store/index.ts'
 import { hasApiAuth, requestAddress, withApi } from '../request/with-api.ts'
 import { restoreConfiguration } from '../secrets/mask.ts'
@@ -30,7 +31,7 @@ export async function readSharedApis(
     .where('projectId', '=', projectId)
     .orderBy('name')
     .execute()
-  return rows.map((row) => opened(app.vault, row))
+  return mapInPieces(rows, (row) => opened(app.vault, row))
 }
 
 /** The API that a request names; null where it names none. It stays as it is until a transaction ends. */

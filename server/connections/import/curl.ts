@@ -105,9 +105,9 @@ function authOf(headers: Map<string, string>, user: string | null): Record<strin
 
 function bodyOf(draft: CurlDraft, headers: Map<string, string>): Record<string, unknown> {
   if (draft.form.length > 0) {
-    const content: Record<string, string[]> = {}
-    for (const [name, value] of draft.form) (content[name] ??= []).push(value)
-    return { type: 'multipart', content }
+    const content = Map.groupBy(draft.form, ([name]) => name)
+    const values = [...content].map(([name, fields]) => [name, fields.map(([, value]) => value)] as const)
+    return { type: 'multipart', content: Object.fromEntries(values) }
   }
   const text = draft.isJson ? draft.data.join('') : draft.data.join('&')
   const [, named = ''] = takeHeader(headers, /^content-type$/i) ?? []

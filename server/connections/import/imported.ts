@@ -47,6 +47,11 @@ export function headersOf(pairs: Array<[name: string, value: string]>): Fields {
   return Object.fromEntries(pairs.filter(([name, value]) => name !== '' && value !== '' && !ownHeaders.test(name)))
 }
 
+/** A document names things that are long, and many times: what is said of one operation is not. */
+const maxConfigurationChars = 262_144
+const maxNotes = 100
+const maxNoteChars = 1_000
+
 /** Checks the form of what was read and names what does not fit: a document may hold anything. */
 export function checked(imported: Imported): Imported {
   const shape = httpConfiguration.partial({ url: true }).safeParse(imported.configuration)
@@ -54,8 +59,13 @@ export function checked(imported: Imported): Imported {
   if (issue !== undefined) {
     throw refusal(`The operation asks for something that cannot be sent: ${issue.path.join('.')} ${issue.message}`)
   }
+  if (JSON.stringify(imported.configuration).length > maxConfigurationChars) {
+    throw refusal(`The operation makes a request of more than ${maxConfigurationChars} characters`)
+  }
   const { pagination } = imported
-  return { ...imported, pagination: paginationSchema.safeParse(pagination).success ? pagination : null }
+  const name = imported.name.slice(0, maxNoteChars)
+  const notes = imported.notes.slice(0, maxNotes).map((note) => note.slice(0, maxNoteChars))
+  return { ...imported, name, notes, pagination: paginationSchema.safeParse(pagination).success ? pagination : null }
 }
 
 export const notImportable = 'The document is neither an OpenAPI document nor a Postman collection'

@@ -22,6 +22,9 @@ export type DocumentImport = {
 }
 
 const maxOperations = 2_000
+/** As long as the id of an operation may be. */
+const maxChars = 1_000
+const maxSummaryChars = 300
 
 /** A document that was pasted, or as it came. */
 export type DocumentSource = { text: string } | { bytes: Uint8Array; contentType: string | undefined }
@@ -37,8 +40,12 @@ export type ImportAsked = {
 export function readImport({ source, address, operation }: ImportAsked): DocumentImport {
   const document = readDocument('text' in source ? source.text : decoded(source))
   const { kind, reader } = readerOf(document, address)
-  const operations = reader.operations.slice(0, maxOperations)
-  const truncated = reader.operations.length > maxOperations
+  // Those that cannot be asked for by their id are not offered.
+  const offered = reader.operations.filter(({ id }) => id.length <= maxChars)
+  const operations = offered.slice(0, maxOperations).map(({ id, method, url, summary }) => {
+    return { id, method, url: url.slice(0, maxChars), summary: summary.slice(0, maxSummaryChars) }
+  })
+  const truncated = reader.operations.length > operations.length
   if (operation === null) return { kind, operations, truncated, connection: null }
   const taken = reader.take(operation)
   if (taken === null) throw refusal(`The document has no operation ${operation.slice(0, 200)}`, 'operation')

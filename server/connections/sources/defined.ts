@@ -3,6 +3,7 @@ import type { Vault } from '../../access/index.ts'
 import type { Clock } from '../../clock.ts'
 import type { Catalogs } from '../../data/index.ts'
 import type { TableBuilder } from '../../engine/index.ts'
+import { mapInPieces } from '../../flow/index.ts'
 import type { ColumnRule, DataCheck, Database, LoadRule, SourceKind } from '../../store/index.ts'
 import { failedOnRows, type FailedCheck } from './judge-version.ts'
 import { openConfiguration } from '../apis/stored-configuration.ts'
@@ -36,7 +37,7 @@ export async function readAuthoredSources(
     .where('projectId', '=', projectId)
     .orderBy('tableName')
     .execute()
-  return rows.map((row) => ({
+  return mapInPieces(rows, (row) => ({
     id: row.id,
     tableName: row.tableName,
     name: row.name,

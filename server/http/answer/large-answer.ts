@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { jsonStream, mapInPieces } from '../../flow/index.ts'
+import { jsonBody, mapInPieces } from '../../flow/index.ts'
 
 /** An answer that is as large as somebody made what it shows: checked by its schema and written in pieces. */
 export async function sendLarge<Schema extends z.ZodObject>(
@@ -17,5 +17,5 @@ export async function sendLarge<Schema extends z.ZodObject>(
     if (!isList) shown[field] = z.encode(part as z.ZodType, given)
   }
   void reply.type('application/json; charset=utf-8')
-  return reply.send(jsonStream(shown))
+  return reply.send(await jsonBody(shown))
 }

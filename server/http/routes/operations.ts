@@ -4,7 +4,9 @@ import { pageOf, pageQuery } from '../../../api/envelope.ts'
 import { fromWire, toWire, type CamelKey, type FromWire, type ToWire } from '../../../api/wire-codec.ts'
 import type { App } from '../../app.ts'
 import type { Page } from '../../store/index.ts'
+import { mapInPieces } from '../../flow/index.ts'
 import { noContent, refusals } from '../answer/answers.ts'
+import { sendLarge } from '../answer/large-answer.ts'
 import { callerOf } from '../request/caller.ts'
 import type { Http } from '../request/http.ts'
 
@@ -14,6 +16,8 @@ type Answer<Result> = {
   schema: unknown
   /** Null where the verb's part of the route has sent it. */
   write: ((result: Result) => unknown) | null
+  /** The schema again where entries of a list are each as large as somebody made them: they are written one by one. */
+  listed?: z.ZodObject
 }
 
 export function one<Schema extends z.ZodType>(schema: Schema): Answer<ToWire<z.output<Schema>>>
@@ -49,7 +53,8 @@ export function page(item: z.ZodType, write = codecOf(item)): Answer<Page<unknow
   return {
     status: 200,
     schema: pageOf(item),
-    write: ({ items, nextCursor }) => ({ data: items.map(write), next_cursor: nextCursor }),
+    write: async ({ items, nextCursor }) => ({ data: await mapInPieces(items, write), next_cursor: nextCursor }),
+    listed: pageOf(item),
   }
 }
 
@@ -62,11 +67,9 @@ export function shortList<Item extends z.ZodType, Result>(
   write: (result: Result) => z.output<Item>,
 ): Answer<readonly Result[]>
 export function shortList(item: z.ZodType, write = codecOf(item)): Answer<readonly unknown[]> {
-  return {
-    status: 200,
-    schema: z.object({ data: z.array(item), next_cursor: z.null() }),
-    write: (items) => ({ data: items.map(write), next_cursor: null }),
-  }
+  const listed = z.object({ data: z.array(item), next_cursor: z.null() })
+  const written = async (items: readonly unknown[]) => ({ data: await mapInPieces(items, write), next_cursor: null })
+  return { status: 200, schema: listed, write: written, listed }
 }
 
 /** 204. */
@@ -178,7 +181,10 @@ function operationsOf<Who>(http: Http, app: App, { tag, whoOf, open }: Kind<Who>
           void reply.code(answer.status)
           const exchange = { request, reply }
           const result = await verb(app, whoOf(request), input as Input<Url, Params, Query, Body>, exchange)
-          return answer.write === null ? reply : reply.send(answer.write(result))
+          if (answer.write === null) return reply
+          const written = await answer.write(result)
+          if (answer.listed === undefined) return reply.send(written)
+          return sendLarge(reply, answer.listed, written as z.output<typeof answer.listed>)
         },
       })
     }

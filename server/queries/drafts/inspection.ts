@@ -1,8 +1,9 @@
+import { fixedLimits } from '../../../api/limits.ts'
 import type { SlotsSchema } from '../../../api/slots.ts'
 import { requireRole, type Caller } from '../../access/index.ts'
 import type { CallLimits, ResultColumn, QueryEngine, SqlFacets } from '../../engine/index.ts'
 import type { Catalogs } from '../../data/index.ts'
-import { Failure, listProblems, maxProblems, type FailureDetail } from '../../failure.ts'
+import { Failure, invalidField, listProblems, maxProblems, type FailureDetail } from '../../failure.ts'
 import type { Database, Dialect, QueryExample } from '../../store/index.ts'
 import { inferSlots, mistakesOf } from '../slots/slot-rules.ts'
 import { slotTypeOf } from '../slots/slot-values.ts'
@@ -73,6 +74,7 @@ function exampleMistakes(schema: SlotsSchema, examples: QueryExample[]): { detai
   const compiled = compileSlots({ ...schema, required: [] })
   const mistakes = { details: [] as FailureDetail[], more: 0 }
   for (const [index, { parameters }] of examples.entries()) {
+    requireShort(parameters, `examples.${index}.parameters`)
     const checked = checkSlots(compiled, parameters, mistakes.details.length === 0 ? undefined : 0)
     if (!('details' in checked)) continue
     const shown = checked.details.slice(0, maxProblems - mistakes.details.length)
@@ -82,6 +84,12 @@ function exampleMistakes(schema: SlotsSchema, examples: QueryExample[]): { detai
     mistakes.more += checked.details.length - shown.length + checked.more
   }
   return mistakes
+}
+
+/** Values that an author gives as an example are read again with each of many: for a release, a page, a definition. */
+export function requireShort(parameters: Record<string, unknown> | null, field: string): void {
+  const most = fixedLimits.exampleParameterChars.value
+  if (JSON.stringify(parameters).length > most) throw invalidField(field, `have more than ${most} characters as JSON`)
 }
 
 function refuse({ details, more }: { details: FailureDetail[]; more: number }): void {

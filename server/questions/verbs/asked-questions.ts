@@ -1,6 +1,7 @@
 import type { Value } from '../../../api/wire-codec.ts'
 import type { loggedQuestion, questionGroup } from '../../../api/questions.ts'
 import { requireRole, type Caller } from '../../access/index.ts'
+import { mapInPieces, yieldToEventLoop } from '../../flow/index.ts'
 import { asksForCount, isList, words, writeCommandIn } from '../../language/index.ts'
 import type { Deployments } from '../../queries/index.ts'
 import { spoken } from '../../router/index.ts'
@@ -67,6 +68,8 @@ export async function findAsked(
 const maxTexts = 500
 /** From this cosine on two questions count as wanting the same. A first setting, tried on few groups. */
 const sameCosine = 0.75
+/** So much of what is said of a query tells whether it lists. */
+const maxDescribedChars = 20_000
 
 /** Unanswered questions that nobody has dealt with yet, in groups of about the same question. */
 export async function groupQuestions(
@@ -99,32 +102,41 @@ export async function groupQuestions(
   })
   asked.sort((a, b) => b.count - a.count || Number(b.lastAt) - Number(a.lastAt))
   const vectors = await app.questionIndexes.encode(asked.map(({ text }) => text))
-  return gather(asked, vectors)
+  const groups = (await gather(asked, vectors))
     .sort((a, b) => b.count - a.count || Number(b.lastAt) - Number(a.lastAt))
     .slice(0, limit)
-    .map((group) => ({ ...group, couldAnswer: couldAnswer(app, group, { projectId, environment }) }))
+  const lists = new Map<string, boolean>()
+  const isListing = (name: string): boolean => {
+    const version = app.deployments.find({ projectId, environment: environment ?? 'production', name })?.version
+    const known = lists.get(name) ?? (version !== undefined && saysList(name, version))
+    lists.set(name, known)
+    return known
+  }
+  return mapInPieces(groups, (group) => ({ ...group, couldAnswer: couldAnswer(group, isListing) }))
+}
+
+type Version = NonNullable<ReturnType<Deployments['find']>>['version']
+
+/** Whether a query gives the things themselves, by what its author says of it. */
+function saysList(name: string, { description, examples }: Version): boolean {
+  const described = [spoken(name), description, ...examples.map((each) => each.question)].join(' . ')
+  return isList(words(described.slice(0, maxDescribedChars)))
 }
 
 /** An example teaches words, and no query to count what it lists or to change anything. */
-function couldAnswer(
-  { deployments }: { deployments: Deployments },
-  { question, nearest }: Group,
-  { projectId, environment = 'production' }: Filter,
-): QuestionGroup['couldAnswer'] {
+function couldAnswer({ question, nearest }: Group, isListing: (name: string) => boolean): QuestionGroup['couldAnswer'] {
   if (writeCommandIn(question) !== null) return 'nothing'
-  const version = nearest === null ? undefined : deployments.find({ projectId, environment, name: nearest })?.version
-  if (version === undefined || !asksForCount(question)) return 'nearest'
-  const described = [spoken(nearest ?? ''), version.description, ...version.examples.map((each) => each.question)]
-  return isList(words(described.join(' . '))) ? 'new_query' : 'nearest'
+  return nearest !== null && asksForCount(question) && isListing(nearest) ? 'new_query' : 'nearest'
 }
 
 type Group = Omit<QuestionGroup, 'couldAnswer'>
 type Asked = { text: string; outcome: QuestionOutcome; query: string | null; count: number; lastAt: Date }
 
 /** Each joins the first group whose leader it resembles; those asked most lead. */
-function gather(asked: Asked[], vectors: Float32Array[]): Group[] {
+async function gather(asked: Asked[], vectors: Float32Array[]): Promise<Group[]> {
   const groups: Array<{ group: Group; leader: Float32Array }> = []
-  asked.forEach((each, at) => {
+  for (const [at, each] of asked.entries()) {
+    await yieldToEventLoop()
     const vector = vectors[at] ?? new Float32Array()
     let group = groups.find(({ leader }) => cosine(leader, vector) >= sameCosine)?.group
     if (group === undefined) {
@@ -138,7 +150,7 @@ function gather(asked: Asked[], vectors: Float32Array[]): Group[] {
     const same = group.questions.find(({ text }) => text === each.text)
     if (same === undefined) group.questions.push({ text: each.text, count: each.count })
     else same.count += each.count
-  })
+  }
   return groups.map(({ group }) => group)
 }
 

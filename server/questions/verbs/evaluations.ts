@@ -9,7 +9,7 @@ import { countOf, refuseTaken, newestFirst, type Page, type Tables, type Databas
 import type { QuestionIndexes } from '../indexes/open-indexes.ts'
 import { caseOf, evaluate, readCases, type EvaluationCase } from '../indexes/evaluation-cases.ts'
 import { storable } from './log.ts'
-import { hasQuery, type Deployments } from '../../queries/index.ts'
+import { hasQuery, requireShort, type Deployments } from '../../queries/index.ts'
 import type { Clock } from '../../clock.ts'
 
 export type EvaluationRun = Value<typeof evaluationRun>
@@ -149,7 +149,12 @@ export async function findRun(
 }
 
 /** A misspelled name would be a case that fails for ever. */
-async function requireExpected(app: Parts, projectId: string, { expectedQuery }: Expected): Promise<void> {
+async function requireExpected(
+  app: Parts,
+  projectId: string,
+  { expectedQuery, expectedParameters }: Expected,
+): Promise<void> {
+  requireShort(expectedParameters, 'expected_parameters')
   if (expectedQuery === null) return
   if (await hasQuery(app.store, { projectId, name: expectedQuery })) return
   throw invalidField('expected_query', `the project has no query ${expectedQuery}`)

@@ -1,4 +1,5 @@
 import type { Value } from '../../../api/wire-codec.ts'
+import { fixedLimits } from '../../../api/limits.ts'
 import type { resolveQuestions as resolveSchema } from '../../../api/questions.ts'
 import { requireRole, type Caller } from '../../access/index.ts'
 import { Failure, invalidField } from '../../failure.ts'
@@ -100,6 +101,10 @@ async function addExamples(app: Parts, caller: Caller, input: Named): Promise<Qu
   const examplesLeft = draft.examples.filter(({ question }) => !isSaid || !questions.includes(question))
   const known = new Set(examplesLeft.map(({ question }) => question))
   const fresh = questions.filter((question) => !known.has(question))
+  if (examplesLeft.length + fresh.length > fixedLimits.queryExamples.value) {
+    const message = `are too many: ${name} has ${examplesLeft.length} examples, and may have ${fixedLimits.queryExamples.value}`
+    throw invalidField('questions', message)
+  }
   const index = await app.questionIndexes.trial({ projectId, environment: '', only: [] }, [routable(draft)])
   const examples = [...examplesLeft]
   for (const question of fresh) {

@@ -1,3 +1,4 @@
+import { amplifiedLoads } from './amplified.ts'
 import { backgroundLoads } from './background.ts'
 import { buildLoads } from './builds.ts'
 import { callLoads } from './calls.ts'
@@ -18,6 +19,7 @@ const own: Load[] = [
   ...buildLoads,
   ...readLoads,
   ...tableLoads,
+  ...amplifiedLoads,
   ...backgroundLoads,
 ]
 

@@ -1,15 +1,11 @@
 import { job } from '../../../../api/jobs.ts'
 import { refreshRequest } from '../../../../api/datasources.ts'
 import { changeModel, compareModel, listModel, model, modelComparison, newModel } from '../../../../api/models.ts'
-import { pageOf } from '../../../../api/envelope.ts'
-import { toWire } from '../../../../api/wire-codec.ts'
 import type { App } from '../../../app.ts'
-import { mapInPieces } from '../../../flow/index.ts'
 import * as models from '../../../models/index.ts'
 import { untilGone } from '../../answer/gone.ts'
-import { sendLarge } from '../../answer/large-answer.ts'
 import type { Http } from '../../request/http.ts'
-import { made, nothing, one, operations, pageOnly, sent } from '../operations.ts'
+import { made, nothing, one, operations, page, pageOnly } from '../operations.ts'
 import { wireJob } from '../service/jobs.ts'
 
 const all = '/v1/projects/:project_id/models'
@@ -19,15 +15,7 @@ const authored = { body: 'authored' } as const
 export function serveModels(http: Http, app: App): void {
   const { get, post, put, del } = operations(http, app, 'models')
   post(all, { config: authored, summary: 'Create a model', body: newModel, answer: made(model) }, models.createModel)
-  get(
-    all,
-    { summary: 'The models, by name', query: pageOnly, answer: sent(pageOf(model)) },
-    async (app, caller, input, { reply }) => {
-      const { items, nextCursor } = await models.listModels(app, caller, input)
-      const data = await mapInPieces(items, (each) => toWire(model, each))
-      return sendLarge(reply, pageOf(model), { data, next_cursor: nextCursor })
-    },
-  )
+  get(all, { summary: 'The models, by name', query: pageOnly, answer: page(model) }, models.listModels)
   post(
     `${all}/from-list`,
     {

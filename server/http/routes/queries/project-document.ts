@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { App } from '../../../app.ts'
-import { jsonStream } from '../../../flow/index.ts'
+import { jsonBody } from '../../../flow/index.ts'
 import { describeProject } from '../../../queries/index.ts'
 import { refusals } from '../../answer/answers.ts'
 import { callerOf } from '../../request/caller.ts'
@@ -14,9 +14,9 @@ export const projectDocument = z
   .meta({ description: 'An OpenAPI 3.1 document: an operation by POST and one by GET for each deployed query.' })
 
 /** Many queries make a large document. */
-export function sendDocument(reply: FastifyReply, described: object): FastifyReply {
+export async function sendDocument(reply: FastifyReply, described: object): Promise<FastifyReply> {
   void reply.type('application/json; charset=utf-8')
-  return reply.send(jsonStream(described))
+  return reply.send(await jsonBody(described))
 }
 
 /** The queries of a project for generators of clients. */
