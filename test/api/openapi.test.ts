@@ -67,3 +67,41 @@ test('what the document allows of a cursor is taken, and nothing else is', async
     }
   }
 })
+
+test('empty names, whole numbers with a point, time zones and kinds of authentication are promised as they are taken', async () => {
+  const { body: document } = await t.anonymous.get('/v1/openapi.json')
+  const project = await openQueryProject(t)
+  const path = `/v1/projects/${project.projectId}`
+  await project.deploy({ name: 'pointed', sql: 'SELECT 1 AS one' })
+  const parameterOf = (at: string, wanted: string) =>
+    document.paths[at].get.parameters.find(({ name }: { name: string }) => name === wanted).schema
+  const bodyOf = (at: string) => document.paths[at].post.requestBody.content['application/json'].schema.properties
+
+  expect(bodyOf('/v1/query').project_id.minLength).toBe(1)
+  expect((await project.caller.post('/v1/query', { query: 'which', project_id: '' })).status).toBe(400)
+
+  // A number without a fraction is an integer, however it is written.
+  const diff = '/v1/projects/{project_id}/queries/{query_name}/diff'
+  expect(parameterOf(diff, 'from')).toMatchObject({ type: 'integer', minimum: 1 })
+  const statusOf = async (from: string) => (await t.operator.get(`${path}/queries/pointed/diff?from=${from}`)).status
+  expect([await statusOf('1.0'), await statusOf('8293.0')]).toEqual([200, 404])
+  expect([await statusOf('1.5'), await statusOf('')]).toEqual([400, 400])
+
+  const zone = parameterOf('/v1/projects/{project_id}/metrics', 'time_zone')
+  expect(zone).toMatchObject({ format: 'time-zone', minLength: 1 })
+  const zones = { 'Europe/Berlin': 200, UTC: 200, 'Nowhere/None': 400, '': 400 }
+  for (const [name, status] of Object.entries(zones)) {
+    const answer = await t.operator.get(`${path}/metrics?time_zone=${encodeURIComponent(name)}`)
+    expect([name, answer.status]).toEqual([name, status])
+  }
+
+  const kinds: string[] = bodyOf('/v1/http/test-connection').authType.enum
+  const complaintOf = async (authType: string): Promise<string[]> => {
+    const asked = { url: 'http://upstream.example', method: 'GET', authType, auth: { nothing: 1 } }
+    const { body } = await t.operator.post('/v1/http/test-connection', asked)
+    return (body.details ?? []).map(({ field }: { field: string }) => field)
+  }
+  for (const kind of kinds)
+    expect([kind, await complaintOf(kind)]).not.toEqual([kind, expect.arrayContaining(['authType'])])
+  expect(await complaintOf('Nothing')).toContain('authType')
+})
