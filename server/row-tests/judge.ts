@@ -50,18 +50,33 @@ const maxShownChars = 16_384
 /** A result is parsed at once, on the event loop; rows that are expected are no more. */
 const maxResultBytes = 1_048_576
 
-/** In order, several at once. */
-export async function runAll(app: JudgeParts, stage: Stage, tests: RowTest[]): Promise<TestResult[]> {
+/** In order, several at once, until their caller goes or an execute would have ended. */
+export async function runAll(
+  app: JudgeParts,
+  stage: Stage,
+  tests: RowTest[],
+  signal?: AbortSignal,
+): Promise<TestResult[]> {
+  const { executeTimeoutMs } = app.config.limits
+  const endsMs = performance.now() + executeTimeoutMs
   const results: TestResult[] = []
   let next = 0
   const worker = async (): Promise<void> => {
     for (let at = next++; at < tests.length; at = next++) {
       const test = tests[at]
-      if (test !== undefined) results[at] = await runOne(app, stage, test)
+      if (test === undefined) return
+      signal?.throwIfAborted()
+      const isLate = performance.now() > endsMs
+      results[at] = isLate ? late(test, executeTimeoutMs) : await runOne(app, stage, test)
     }
   }
   await Promise.all(Array.from({ length: Math.min(atOnce, tests.length) }, worker))
   return results
+}
+
+function late({ name, query = null, model = null }: RowTest, limitMs: number): TestResult {
+  const message = `It was not run: the tests before it took more than ${limitMs / 1_000} s. Run fewer at once.`
+  return { name, query, model, ...failed(message), elapsedMs: 0 }
 }
 
 async function runOne(app: JudgeParts, stage: Stage, test: RowTest): Promise<TestResult> {

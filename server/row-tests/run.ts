@@ -16,7 +16,14 @@ type Asked = Partial<z.output<typeof runTestsSchema>>
 export async function runTests(
   app: TestParts,
   caller: Caller,
-  { projectId, names, tests: given, queries = [], models = [] }: Asked & { projectId: string },
+  {
+    projectId,
+    names,
+    tests: given,
+    queries = [],
+    models = [],
+    signal,
+  }: Asked & { projectId: string; signal?: AbortSignal },
 ): Promise<{ passed: number; failed: number; results: TestResult[] }> {
   await requireRole(app, caller, projectId, 'editor')
   const saved = given ?? (await readTests(app, projectId))
@@ -35,7 +42,7 @@ export async function runTests(
     })
   }
   const stage = await openStage(app, { projectId, environment: null, queries: drafts, models, removed: [] })
-  const results = await runAll(app, stage, tests)
+  const results = await runAll(app, stage, tests, signal)
   const passed = results.filter((each) => each.passed).length
   return { passed, failed: results.length - passed, results }
 }

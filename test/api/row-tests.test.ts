@@ -198,3 +198,23 @@ describe('tests are bounded, in what they hold and in what they show', () => {
     expect((await expectStatus(200, t.operator.get(`${p.path}/tests`))).body.data).toHaveLength(16)
   })
 })
+
+test('tests that come after the time of one run are not run, and say so', async () => {
+  const short = await openTestApp()
+  try {
+    const project = await openModelProject(short)
+    await project.load('orders', [{ id: 1 }])
+    const sql = 'SELECT id FROM orders'
+    await expectStatus(201, short.operator.post(`${project.path}/queries`, { name: 'which', sql }))
+    Object.assign(short.app.config.limits, { executeTimeoutMs: 100 })
+    const tests = Array.from({ length: 100 }, (_, at) => ({ name: `one_${at}`, query: 'which', expect: [] }))
+    const { body } = await expectStatus(200, short.operator.post(`${project.path}/tests/run`, { tests }))
+    expect(body.passed + body.failed).toBe(100)
+    expect(body.results[0].passed).toBe(true)
+    expect(body.results[99].message).toBe(
+      'It was not run: the tests before it took more than 0.1 s. Run fewer at once.',
+    )
+  } finally {
+    await short.close()
+  }
+})

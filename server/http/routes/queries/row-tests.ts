@@ -4,6 +4,7 @@ import { toWire } from '../../../../api/wire-codec.ts'
 import type { App } from '../../../app.ts'
 import { mapInPieces } from '../../../flow/index.ts'
 import * as tests from '../../../row-tests/index.ts'
+import { untilGone } from '../../answer/gone.ts'
 import { sendLarge } from '../../answer/large-answer.ts'
 import type { Http } from '../../request/http.ts'
 import { asItIs, nothing, operations, sent } from '../operations.ts'
@@ -49,7 +50,7 @@ export function serveRowTests(http: Http, app: App): void {
       answer: sent(testResults),
     },
     async (app, caller, { projectId }, { request, reply }) => {
-      const asked = { projectId, ...(request.body as z.output<typeof runTests>) }
+      const asked = { projectId, ...(request.body as z.output<typeof runTests>), signal: untilGone(reply) }
       const { results, ...counts } = await tests.runTests(app, caller, asked)
       return sendLarge(reply, testResults, {
         ...counts,
