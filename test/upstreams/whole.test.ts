@@ -1,10 +1,12 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 import { openTestApp, expectStatus, type TestApp } from '../harness/app.ts'
 import { makeTable, type LoadedTable, type RefreshJob } from '../harness/incremental.ts'
 import { openCap } from './odata-server.ts'
 import { openPocketBase } from './pocketbase.ts'
-import { makeOrders } from './server.ts'
+import { freePort, makeOrders, python, serverProcess } from './server.ts'
 import { openJsonServer, openPostGraphile } from './servers.ts'
 
 type Warned = RefreshJob & { warnings: Array<{ code: string; message: string; expected?: number; received: number }> }
@@ -182,6 +184,39 @@ describe('what a test of the connection finds', () => {
           { source_name: 'updated_at', type: 'VARCHAR' },
         ],
       })
+    })
+  })
+
+  test('Django’s JSON:API: pages by links, and authors and tags joined from what is included', async () => {
+    const port = await freePort()
+    const args = [join(import.meta.dirname, 'jsonapi_blog.py'), String(port)]
+    const { start, kill } = serverProcess(port, () => ({ program: python, args, cwd: tmpdir() }))
+    await start()
+    await connected({ host: `127.0.0.1:${port}`, close: kill }, async (t, projectId) => {
+      const config = { url: `http://127.0.0.1:${port}/articles`, method: 'GET' }
+      const found = await detectedAt(t, config)
+      counted.push(`JSON:API: ${JSON.stringify(found)}`)
+      expect(found).toMatchObject({ rows: { path: 'data', count: 10 }, included: true })
+      const { rows, pagination, included } = found
+      const taken = { ...config, responsePathExtractor: rows.path, included }
+      const table = await makeTable(t, projectId, { config: taken, pagination })
+      expect((await load(table)).warnings).toEqual([])
+      const articles = (await table.rows()) as unknown as Array<{
+        attributes: { title: string }
+        author: { name: string }
+        tags: Array<{ word: string }> | null
+      }>
+      const told = articles.map(({ attributes, author, tags }) => {
+        return [attributes.title, author.name, (tags ?? []).map(({ word }) => word)]
+      })
+      const words = ['bikes', 'trains']
+      expect(told).toEqual(
+        Array.from({ length: 25 }, (_, at) => [
+          `Article ${at}`,
+          ['Ada', 'Ben', 'Cleo'][at % 3],
+          words.slice(0, at % 3),
+        ]),
+      )
     })
   })
 })
