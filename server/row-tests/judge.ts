@@ -74,7 +74,8 @@ export async function runAll(
   return results
 }
 
-function late({ name, query = null, model = null }: RowTest, limitMs: number): TestResult {
+function late(test: RowTest, limitMs: number): TestResult {
+  const { name, query = null, model = null } = test
   const message = `It was not run: the tests before it took more than ${limitMs / 1_000} s. Run fewer at once.`
   return { name, query, model, ...failed(message), elapsedMs: 0 }
 }

@@ -42,7 +42,7 @@ const otherSites = new Set(['owner from another site', 'owner without origin'])
 
 /** Of callers with a management credential, by rule: those who are refused. Who is not named is allowed. */
 const refused: Record<
-  Exclude<Rule, 'open' | 'any-client' | 'any-key' | 'key-of-project' | 'viewer-or-key' | 'nobody'>,
+  Exclude<Rule, 'open' | 'any-client' | 'any-key' | 'any-token' | 'key-of-project' | 'viewer-or-key' | 'nobody'>,
   Partial<Record<Management, Refusal>>
 > = {
   'signed-in': {},
