@@ -156,7 +156,10 @@ describe('tests are bounded, in what they hold and in what they show', () => {
     })
     const rows = Array.from({ length: 1_000 }, (_, id) => ({ id }))
     const all = {
-      ...{ name: 'all', query: 'twice', given: { orders: rows }, expect: [] },
+      name: 'all',
+      query: 'twice',
+      given: { orders: rows },
+      expect: [],
     }
     const twice = { name: 'twice', sql: 'select id from orders union all select id from orders' }
     expect((await run({ tests: [all], queries: [twice] })).results[0]).toMatchObject({
