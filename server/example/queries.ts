@@ -28,14 +28,12 @@ export const exampleQueries: ExampleQuery[] = [
   {
     name: 'sales_by_region',
     description: 'Revenue and number of orders of one region, optionally within a period.',
-    sql: `select s.region, count(*) as orders, round(sum(o.total), 2) as revenue
-from orders o
-join shops s on s.id = o.shop_id
-where s.region = $region
-  and o.status <> 'cancelled'
-  and ($since is null or o.ordered_at >= $since)
-  and ($until is null or o.ordered_at < $until + interval 1 day)
-group by s.region`,
+    sql: `select region, count(*) as orders, round(sum(total), 2) as revenue
+from sales
+where region = $region
+  and ($since is null or ordered_at >= $since)
+  and ($until is null or ordered_at < $until + interval 1 day)
+group by region`,
     slots: slots({ region, since, until }, ['region']),
     examples: [
       { question: 'revenue in the north', parameters: { region: 'north' } },

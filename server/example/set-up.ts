@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { App } from '../app.ts'
 import {
   createKey,
@@ -12,15 +13,19 @@ import {
 import { executeRequest } from '../connections/index.ts'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
+import { createModel, findModel } from '../models/index.ts'
 import { createProject, deleteProject } from '../projects/index.ts'
 import { createQuery, defaultSettings, deployQuery } from '../queries/index.ts'
+import { putTest } from '../row-tests/index.ts'
 import { takeLease } from '../store/index.ts'
+import { exampleModel, exampleTests } from './models.ts'
 import { exampleQueries } from './queries.ts'
 
 /** The example, as a newcomer can call it at once. */
 export type Example = { projectId: string; keySecret: string }
 
 const graceSeconds = 86_400
+const [buildMs, lookMs] = [60_000, 20]
 
 /**
  * The example project of a new installation, made by its first user through the same verbs as any other: the sample
@@ -38,10 +43,12 @@ export async function ensureExample(app: App, owner: UserCaller, address: string
   const { id: projectId } = await createProject(app, owner, { name: 'Example shop' })
   await noteExampleProject(app.store, projectId)
   await connectSample(app, owner, { projectId, address })
+  await buildModel(app, owner, projectId)
   for (const query of exampleQueries) {
     await createQuery(app, owner, { ...defaultSettings, ...query, projectId })
     await deployQuery(app, owner, { projectId, name: query.name, environment: 'production', force: true })
   }
+  for (const test of exampleTests) await putTest(app, owner, { projectId, test })
   const key = await createKey(app, owner, {
     name: 'Example',
     permissions: [{ projectId, environments: ['production'], queries: null }],
@@ -78,6 +85,20 @@ async function connectSample(
       },
     })
   }
+}
+
+/** Waits for its first build, which some process with workers does: queries read it. */
+async function buildModel(app: App, owner: Caller, projectId: string): Promise<void> {
+  await createModel(app, owner, { ...exampleModel, projectId })
+  const named = { projectId, name: exampleModel.name }
+  for (const deadlineMs = performance.now() + buildMs; ; await wait(lookMs)) {
+    const { rowCount, problem } = await findModel(app, owner, named)
+    if (rowCount !== null) break
+    if (problem !== null) throw new Error(`The model of the example was not built: ${problem}`)
+    if (performance.now() > deadlineMs) throw new Error('Nobody has built the model of the example.')
+  }
+  // Another process may have built it.
+  app.catalogs.forget(projectId)
 }
 
 /** A secret is shown once, so each start that prints one makes a new one; the one before lives another day. */

@@ -69,6 +69,9 @@ test(
     expect(await post('/v1/query', question, `Bearer ${secret}`)).toMatchObject({
       parameters: { category: 'coffee', count: 5 },
     })
+    // Its tests with rows pass, and show how: of the model, and of a question.
+    const tested = await post(`/v1/projects/${project?.id}/tests/run`, {})
+    expect(tested).toMatchObject({ passed: 2, failed: 0 })
     const first = await printedLines()
     expect(first.length).toBe(2)
     for (const line of first) expect(paste(line).data.length, line).toBeGreaterThan(0)

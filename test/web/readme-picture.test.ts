@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { exampleModel } from '../../server/example/models.ts'
 import { exampleQueries } from '../../server/example/queries.ts'
 import { ordersUntil, products, shops } from '../../server/example/sample.ts'
 import { expectStatus, type Person } from '../harness/app.ts'
@@ -26,6 +27,11 @@ beforeAll(async () => {
   await owner.patch('/v1/session/user', { name: 'Ada Lindqvist' })
   for (const [name, rows] of Object.entries({ shops, products, orders: ordersUntil(lastDay) }))
     await putTable(t.app, projectId, { name, rows })
+  await t.app.jobs.start()
+  const models = `/v1/projects/${projectId}/models`
+  await expectStatus(201, owner.post(models, { name: exampleModel.name, sql: exampleModel.sql }))
+  const isBuilt = async () => (await owner.get(`${models}/${exampleModel.name}`)).body.row_count !== null
+  await vi.waitUntil(isBuilt, { timeout: 60_000, interval: 50 })
   for (const query of exampleQueries) {
     await expectStatus(201, owner.post(`/v1/projects/${projectId}/queries`, query))
     await expectStatus(200, owner.post(`/v1/projects/${projectId}/queries/${query.name}/deploy`, { force: true }))
