@@ -234,10 +234,10 @@ describe('a comparison', () => {
     const q = await openQueryProject(t)
     const path = `/v1/projects/${q.projectId}`
     const post = (name: string, sql: string) => expectStatus(201, t.operator.post(`${path}/models`, { name, sql }))
-    const has = (name: string) =>
-      expect
-        .poll(async () => (await t.operator.get(`${path}/models/${name}`)).body.row_count, { timeout: 30_000 })
-        .toBeGreaterThan(0)
+    const has = async (name: string): Promise<void> => {
+      const count = async () => (await t.operator.get(`${path}/models/${name}`)).body.row_count
+      await expect.poll(count).toBeGreaterThan(0)
+    }
     await post('few', 'select * from orders limit 3')
     await has('few')
     await post('fewer', 'select * from few limit 2')
