@@ -4,7 +4,7 @@ import { requireRole, type Caller } from '../access/index.ts'
 import { Failure, invalidField } from '../failure.ts'
 import { bindCall, examine, type Deployments, type LiveVersion, type QueryToTest } from '../queries/index.ts'
 import { differenceOf } from './difference.ts'
-import { rowsOf } from './judge.ts'
+import { rowsOfTest } from './judge-test.ts'
 import { openStage, type TestParts } from './run.ts'
 import { sampleRows } from './sample.ts'
 import { putTest, readTests } from './tests.ts'
@@ -39,9 +39,12 @@ export async function testFromCall(app: FromCallParts, caller: Caller, input: In
 
 const emptyTest = { description: 'From a recorded call.', given: {}, expect: [], error: null, ordered: false }
 
-type Place = Parameters<LastCall>[0] & { name: string }
+type CallPlace = Parameters<LastCall>[0] & { name: string }
 
-async function lastValues({ lastCall }: FromCallParts, { name, ...place }: Place): Promise<Record<string, unknown>> {
+async function lastValues(
+  { lastCall }: FromCallParts,
+  { name, ...place }: CallPlace,
+): Promise<Record<string, unknown>> {
   const { recording, parameters } = await lastCall(place)
   if (parameters !== null) return parameters
   const message = recording
@@ -64,8 +67,8 @@ async function expecting(
   const queries = new Map([[query.name, query]])
   const stage = await openStage(app, { projectId, environment: null, queries, models: [], removed: [] })
   const asked = { test: { ...test, given }, parameters: test.parameters }
-  const expect = await rowsOf(app, stage, asked)
-  const { missing } = await differenceOf(expect, await rowsOf(app, stage, asked), test)
+  const expect = await rowsOfTest(app, stage, asked)
+  const { missing } = await differenceOf(expect, await rowsOfTest(app, stage, asked), test)
   if (missing.length === 0) return { ...asked.test, expect }
   throw new Failure('conflict', {
     reason: 'changed_meanwhile',

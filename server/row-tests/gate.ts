@@ -2,7 +2,7 @@ import type { RowTest } from '../../api/row-tests.ts'
 import { Failure } from '../failure.ts'
 import { modelsUnder, type ModelTests } from '../models/index.ts'
 import { readQueriesToTest, type Deployments, type QueryToTest, type TestGate } from '../queries/index.ts'
-import { runAll, type TestResult } from './judge.ts'
+import { runAll, type TestResult } from './judge-test.ts'
 import { openStage, type TestParts } from './run.ts'
 import { readTests } from './tests.ts'
 

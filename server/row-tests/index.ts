@@ -1,5 +1,5 @@
 export { deleteTest, listTests, putTest, readTests } from './tests.ts'
 export { failingTests, openTestGate, testFailed } from './gate.ts'
 export { testFromCall, type LastCall } from './from-call.ts'
-export type { OpenReading } from './judge.ts'
-export { runTests, type TestParts } from './run.ts'
+export type { OpenReading } from './judge-test.ts'
+export { runTests } from './run.ts'

@@ -14,14 +14,14 @@ export type TestResult = Value<typeof testResult>
 
 type Asked = { question: string; parameters: Record<string, unknown>; at: number | null }
 /** Reads a question: the query that answers it, and the values that it says. Throws the refusal. */
-export type Reading = (asked: Asked) => Promise<{ query: string; parameters: Record<string, unknown> }>
+export type QuestionReading = (asked: Asked) => Promise<{ query: string; parameters: Record<string, unknown> }>
 /** A port: how questions are read among the queries of an environment as it would be; null: among these alone. */
 export type OpenReading = (among: {
   projectId: string
   environment: string | null
   changed: ChangedQuery[]
   removed: string[]
-}) => Promise<Reading>
+}) => Promise<QuestionReading>
 
 export type JudgeParts = {
   catalogs: Catalogs
@@ -39,7 +39,7 @@ export type Stage = {
   models: ReadonlyMap<string, string>
   contracts: Contracts
   /** Opened once, by the first test that asks. */
-  reading: () => Promise<Reading>
+  reading: () => Promise<QuestionReading>
 }
 
 /** Tests that run at once. */
@@ -111,7 +111,7 @@ async function judge(app: JudgeParts, stage: Stage, test: RowTest): Promise<Judg
       return failed(`The question goes to ${asked.query}, not to ${query}.`)
     if (query === undefined && asked.query !== null)
       return failed(`${asked.query} answers it, and ${test.error ?? 'an error'} was expected.`)
-    came = await rowsOf(app, stage, { test, parameters: asked.parameters })
+    came = await rowsOfTest(app, stage, { test, parameters: asked.parameters })
   } catch (error) {
     if (test.error === null || !(error instanceof Failure)) throw error
     if ([error.code, error.reason].includes(test.error)) return passed
@@ -141,7 +141,7 @@ function shown(rows: Array<Record<string, unknown>>): Array<Record<string, unkno
 }
 
 /** The rows that the query or model of a test makes of what is given. */
-export async function rowsOf(
+export async function rowsOfTest(
   app: JudgeParts,
   { projectId, queries, models, contracts }: Stage,
   { test, parameters }: { test: RowTest; parameters: Record<string, unknown> },

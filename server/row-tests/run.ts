@@ -6,7 +6,14 @@ import { invalidField } from '../failure.ts'
 import { readModelStatements } from '../models/index.ts'
 import { examine, readQueriesToTest, type ChangedQuery, type QueryToTest } from '../queries/index.ts'
 import type { Database } from '../store/index.ts'
-import { runAll, type JudgeParts, type OpenReading, type Reading, type Stage, type TestResult } from './judge.ts'
+import {
+  runAll,
+  type JudgeParts,
+  type OpenReading,
+  type QuestionReading,
+  type Stage,
+  type TestResult,
+} from './judge-test.ts'
 import { readTests } from './tests.ts'
 
 export type TestParts = JudgeParts & { store: Database; openReading: OpenReading }
@@ -62,8 +69,8 @@ export async function openStage(
 ): Promise<Stage> {
   const { tables } = await app.catalogs.get(projectId)
   const built = await readModelStatements(app.store, projectId)
-  let reading: Promise<Reading> | undefined
-  const openReading = async (): Promise<Reading> =>
+  let reading: Promise<QuestionReading> | undefined
+  const openReading = async (): Promise<QuestionReading> =>
     app.openReading({
       projectId,
       environment,

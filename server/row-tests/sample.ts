@@ -1,7 +1,7 @@
 import type { Catalog, CatalogTable } from '../engine/index.ts'
 import { Failure } from '../failure.ts'
 import type { bindCall } from '../queries/index.ts'
-import { readRows, type JudgeParts } from './judge.ts'
+import { readRows, type JudgeParts } from './judge-test.ts'
 
 type Row = Record<string, unknown>
 type Parts = Pick<JudgeParts, 'engine' | 'catalogs' | 'config'>
