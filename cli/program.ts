@@ -7,7 +7,6 @@ import { completionCommand } from './commands/service/completion.ts'
 import { continueCommand } from './commands/release/continue.ts'
 import { devCommand } from './commands/project/dev.ts'
 import { diffCommand } from './commands/project/diff.ts'
-import { engineCommand } from './commands/service/engine.ts'
 import { evaluateCommand } from './commands/release/evaluate.ts'
 import { executeCommand } from './commands/data/execute.ts'
 import { initCommand } from './commands/project/init.ts'
@@ -65,10 +64,7 @@ const groups: Array<[title: string, commands: Array<() => Command>]> = [
     'Data:',
     [tablesCommand, describeCommand, modelsCommand, sqlCommand, testConnectionCommand, executeCommand, jobsCommand],
   ],
-  [
-    'Manage:',
-    [projectsCommand, environmentsCommand, keysCommand, linksCommand, logsCommand, engineCommand, openCommand],
-  ],
+  ['Manage:', [projectsCommand, environmentsCommand, keysCommand, linksCommand, logsCommand, openCommand]],
   [
     'Service:',
     [startCommand, loginCommand, logoutCommand, whoamiCommand, backupCommand, restoreCommand, completionCommand],

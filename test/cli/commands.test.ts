@@ -36,17 +36,17 @@ afterEach(() => cli.close())
 
 describe('what scripts rely on', () => {
   test('the engine is told; moving to one that is not there is refused with 6, and what is written wrongly with 2', async () => {
-    expect(await cli.run('engine')).toMatchObject({ code: 0, stdout: 'duckdb\n' })
+    expect(await cli.run('projects', 'engine')).toMatchObject({ code: 0, stdout: 'duckdb\n' })
     for (const words of [
       ['check', 'trino'],
       ['switch', 'trino', '--yes', '--exclude', 'orders_of_region'],
     ]) {
-      const refused = await cli.run('engine', ...words)
+      const refused = await cli.run('projects', 'engine', ...words)
       expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('SLUICE_TRINO_URL') })
     }
-    const wrong = await cli.run('engine', 'check', 'trino', '--rewrite', 'orders_of_region')
+    const wrong = await cli.run('projects', 'engine', 'check', 'trino', '--rewrite', 'orders_of_region')
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('query=') })
-    const values = await cli.run('engine', 'check', 'trino', '--values', 'orders_of_region={')
+    const values = await cli.run('projects', 'engine', 'check', 'trino', '--values', 'orders_of_region={')
     expect(values).toMatchObject({ code: 2, stderr: expect.stringContaining('no JSON') })
   })
 

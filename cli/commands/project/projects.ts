@@ -3,13 +3,14 @@ import type { z } from 'zod'
 import type { project } from '../../../api/projects.ts'
 import { does } from '../../context/command.ts'
 import type { Context } from '../../context/context.ts'
+import { engineCommand } from './engine.ts'
 import { table } from '../../terminal/table.ts'
 
 type Project = z.output<typeof project>
 type Options = { engine?: Project['engine'] }
 
 export function projectsCommand(): Command {
-  const command = new Command('projects').summary('projects of the service: list, create')
+  const command = new Command('projects').summary('projects of the service: list, create, and their engine')
   const list = does(new Command('list').summary('projects that the token reaches'), listProjects)
   const create = new Command('create')
     .summary('make an empty project')
@@ -18,6 +19,7 @@ export function projectsCommand(): Command {
     .addOption(new Option('--engine <engine>', 'what answers its queries').choices(['duckdb', 'trino']))
   command.addCommand(list, { isDefault: true })
   command.addCommand(does<Options>(create, createProject))
+  command.addCommand(engineCommand())
   return command
 }
 
