@@ -105,6 +105,7 @@ test('a new connection that was begun is there again, and gone once it is saved'
 test('a session that ends in the middle of a query loses nothing of it', async () => {
   const { page, complaints } = await t.visitAs(editor, at('queries/answer'))
   await heading(page, 'answer')
+  await page.getByRole('button', { name: 'Settings' }).click()
   await page.getByLabel('Description').fill('The answer to everything.')
   await t.quiet()
   t.advance(15 * 86_400_000)
@@ -124,6 +125,7 @@ test('a session that ends in the middle of a query loses nothing of it', async (
   await page.getByLabel('Password', { exact: true }).fill(editor.password)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await heading(page, 'answer')
+  await page.getByRole('button', { name: 'Settings' }).click()
   expect(await page.getByLabel('Description').inputValue()).toBe('Six times nine.')
   expect(complaints).toEqual([])
 })

@@ -34,15 +34,17 @@ export function ProjectPages({ projectId }: { projectId: string }) {
         </Suspense>
       </Route>
       <Route path="/p/:projectId/build/*?">
-        <Suspense
-          fallback={
-            <Shell project={project} wide>
-              {null}
-            </Shell>
-          }
-        >
-          <BuildPages project={project} />
-        </Suspense>
+        {({ '*': page }) => (
+          <Suspense
+            fallback={
+              <Shell project={project} wide>
+                {null}
+              </Shell>
+            }
+          >
+            <BuildPages project={project} page={page ?? ''} />
+          </Suspense>
+        )}
       </Route>
       <Route path="/p/:projectId/settings/:section?">
         {({ section }) => (

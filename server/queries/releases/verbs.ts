@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import { labelOf, requireRole, type Caller } from '../../access/index.ts'
 import { Failure } from '../../failure.ts'
 import { newestFirst, type Database, type Page, type ReleaseStatus } from '../../store/index.ts'
@@ -197,12 +196,7 @@ export async function listReleases(
   const page = await newestFirst(
     app.store.db
       .selectFrom('releases')
-      .select(summaryColumns)
-      .select(
-        sql<number | null>`case when cardinality(query_names) = 1 then (queries -> 0 ->> 'version')::int end`.as(
-          'version',
-        ),
-      )
+      .select([...summaryColumns, 'queries'])
       .where('projectId', '=', input.projectId)
       .$if(environment !== undefined, (rows) => rows.where('environment', '=', environment ?? ''))
       .$if(query !== undefined, (rows) => rows.where((row) => row(row.val(query ?? ''), '=', row.fn.any('queryNames'))))
@@ -212,9 +206,10 @@ export async function listReleases(
       .$if(to !== undefined, (rows) => rows.where('createdAt', '<', to ?? new Date(0))),
     input,
   )
-  const items = page.items.map((row) => {
+  const items = page.items.map(({ queries, ...row }) => {
     const { queryNames } = row
-    return { ...row, queryCount: queryNames.length, queryNames: queryNames.toSorted().slice(0, maxNamed) }
+    const version = queries.length === 1 ? (queries[0]?.version ?? null) : null
+    return { ...row, version, queryCount: queryNames.length, queryNames: queryNames.toSorted().slice(0, maxNamed) }
   })
   return { ...page, items }
 }

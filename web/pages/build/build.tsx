@@ -1,5 +1,5 @@
-import { lazy, Suspense, type ReactNode } from 'react'
-import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter'
+import { lazy, Suspense } from 'react'
+import { Redirect, useSearch } from 'wouter'
 import { Rail } from '../../parts/shell/rail.tsx'
 import { Shell } from '../../parts/shell/shell.tsx'
 import { paths } from '../../browser/paths.ts'
@@ -11,7 +11,7 @@ import { DataSection } from './data/data-list.tsx'
 import { QueriesSection } from './queries/queries.tsx'
 import { TablePage } from './data/table-page.tsx'
 import { EnvironmentSwitch } from '../deploy/shared/environment-switch.tsx'
-import { usePlace } from '../deploy/shared/place.ts'
+import { usePlace, type Place } from '../deploy/shared/place.ts'
 
 const HomePage = lazy(async () => ({ default: (await import('./home/home.tsx')).HomePage }))
 const MapPage = lazy(async () => ({ default: (await import('./map/map-page.tsx')).MapPage }))
@@ -20,116 +20,56 @@ const ModelPage = lazy(async () => ({ default: (await import('./models/model-pag
 const QueryPage = lazy(async () => ({ default: (await import('../query/query-page.tsx')).QueryPage }))
 const NewQueryPage = lazy(async () => ({ default: (await import('../query/query-page.tsx')).NewQueryPage }))
 
-/** Pages that have no pages of their own under them. */
-const lonePages: Record<string, typeof MapPage> = { home: HomePage, map: MapPage }
-
 /** Pages of earlier versions, by the one that has taken their place. */
 const movedPages: Record<string, string> = { connections: 'data', start: 'home', tour: 'home', playground: 'new-query' }
-
-/** Everything under `/p/{project}/build`. */
-export function BuildPages({ project }: { project: Project }) {
-  const place = usePlace(project)
-  const asked = new URLSearchParams(useSearch())
-  return (
-    <Switch>
-      <Route path="/p/:projectId/build">
-        <Redirect to={paths.buildHome(project.id)} replace />
-      </Route>
-      <Route path="/p/:projectId/build/connections/catalog/:entry?">
-        {({ entry }) => (
-          <Frame project={project}>
-            <CatalogPage key={entry} project={project} chosen={entry} />
-          </Frame>
-        )}
-      </Route>
-      <Route path="/p/:projectId/build/connections/:id">
-        {({ id }) => (
-          <Frame project={project}>
-            <ConnectionPage project={project} id={id} />
-          </Frame>
-        )}
-      </Route>
-      <Route path="/p/:projectId/build/data">
-        <Frame project={project}>
-          <DataSection project={project} />
-        </Frame>
-      </Route>
-      <Route path="/p/:projectId/build/data/:table/:view?">
-        {({ table, view }) => (
-          <Frame project={project}>
-            <TablePage key={table} project={project} table={table} view={view} />
-          </Frame>
-        )}
-      </Route>
-      <Route path="/p/:projectId/build/models/:name?">
-        {({ name }) => (
-          <Frame project={project}>
-            <Suspense fallback={null}>
-              <ModelPage key={name} project={project} name={name ?? null} />
-            </Suspense>
-          </Frame>
-        )}
-      </Route>
-      <Route path="/p/:projectId/build/queries">
-        <Frame project={project}>
-          <QueriesSection project={project} />
-        </Frame>
-      </Route>
-      <Route path="/p/:projectId/build/queries/:name/:view?">
-        {({ name, view }) => (
-          <Frame project={project} environment={<EnvironmentSwitch place={place} />}>
-            <Suspense fallback={null}>
-              <QueryPage key={`${name} ${place.environment}`} place={place} tab="build" name={name} view={view} />
-            </Suspense>
-          </Frame>
-        )}
-      </Route>
-      <Route path="/p/:projectId/build/new-query">
-        <Frame project={project}>
-          <Suspense fallback={null}>
-            <NewQueryPage project={project} table={asked.get('table') ?? ''} />
-          </Suspense>
-        </Frame>
-      </Route>
-      <Route path="/p/:projectId/build/:section">
-        {({ section }) => {
-          const moved = movedPages[section]
-          if (moved !== undefined) return <Redirect to={paths.build(project.id, moved)} replace />
-          const Page = lonePages[section]
-          if (Page === undefined) return <NotFoundPage />
-          return (
-            <Frame project={project}>
-              <Suspense fallback={null}>
-                <Page project={project} />
-              </Suspense>
-            </Frame>
-          )
-        }}
-      </Route>
-      <Route component={NotFoundPage} />
-    </Switch>
-  )
-}
-
-type FrameProps = { project: Project; environment?: ReactNode; children: ReactNode }
 
 /** Entries of the rail by pages that belong to them under another name. */
 const entries: Record<string, string> = { models: 'data', connections: 'data', 'new-query': 'queries' }
 
-function Frame({ project, environment, children }: FrameProps) {
-  const [path] = useLocation()
-  const [, , , , current = '', inside] = path.split('/')
+/** Everything under `/p/{project}/build`. */
+export function BuildPages({ project, page }: { project: Project; page: string }) {
+  const place = usePlace(project)
+  const asked = new URLSearchParams(useSearch())
+  const [section = '', name, view, ...beyond] = page.split('/')
+  if (section === '') return <Redirect to={paths.buildHome(project.id)} replace />
+  const moved = name === undefined ? movedPages[section] : undefined
+  if (moved !== undefined) return <Redirect to={paths.build(project.id, moved)} replace />
+  const shown = beyond.length > 0 ? null : pageOf(place, { section, name, view, table: asked.get('table') ?? '' })
+  if (shown === null) return <NotFoundPage />
+  const isQuery = section === 'queries' && name !== undefined
   return (
-    <Shell project={project} wide {...(environment !== undefined && { environment })}>
+    <Shell project={project} wide {...(isQuery && { environment: <EnvironmentSwitch place={place} /> })}>
       <Rail
         label="Build"
         sections={buildSections}
-        current={entries[current] ?? current}
-        to={(section) => paths.build(project.id, section)}
-        isPart={inside === undefined}
+        current={entries[section] ?? section}
+        to={(entry) => paths.build(project.id, entry)}
+        isPart={name === undefined}
       >
-        {children}
+        <Suspense fallback={null}>{shown}</Suspense>
       </Rail>
     </Shell>
   )
+}
+
+type Asked = { section: string; name: string | undefined; view: string | undefined; table: string }
+
+function pageOf(place: Place, { section, name, view, table }: Asked) {
+  const { project, environment } = place
+  if (section === 'queries' && name !== undefined) {
+    return <QueryPage key={`${name} ${environment}`} place={place} tab="build" name={name} view={view} />
+  }
+  if (section === 'data' && name !== undefined) {
+    return <TablePage key={name} project={project} table={name} view={view} />
+  }
+  if (section === 'connections' && name === 'catalog') return <CatalogPage key={view} project={project} chosen={view} />
+  if (view !== undefined) return null
+  if (section === 'connections' && name !== undefined) return <ConnectionPage project={project} id={name} />
+  if (section === 'models') return <ModelPage key={name} project={project} name={name ?? null} />
+  if (name !== undefined) return null
+  if (section === 'home') return <HomePage project={project} />
+  if (section === 'data') return <DataSection project={project} />
+  if (section === 'queries') return <QueriesSection project={project} />
+  if (section === 'new-query') return <NewQueryPage project={project} table={table} />
+  return section === 'map' ? <MapPage project={project} /> : null
 }

@@ -1,3 +1,4 @@
+import { lazy, Suspense } from 'react'
 import { Redirect, useSearch } from 'wouter'
 import { askPath, tryPath } from '../../browser/paths.ts'
 import { Rail } from '../../parts/shell/rail.tsx'
@@ -6,7 +7,6 @@ import { deploySections } from '../../client/sections.ts'
 import type { Project } from '../../client/wire.ts'
 import { NotFoundPage } from '../../parts/shell/not-found.tsx'
 import { AlertsPage } from '../usage/alerts/alerts.tsx'
-import { QueryPage } from '../query/query-page.tsx'
 import { EndpointsPage } from './endpoints/endpoints.tsx'
 import { EnvironmentSwitch } from './shared/environment-switch.tsx'
 import { KeyPage } from '../keys/key.tsx'
@@ -17,6 +17,8 @@ import { ReleasesPage } from '../releases/releases.tsx'
 import { RequestsPage } from '../usage/requests.tsx'
 import { usePlace, type Place } from './shared/place.ts'
 import { QuestionsPage } from '../questions/questions.tsx'
+
+const QueryPage = lazy(async () => ({ default: (await import('../query/query-page.tsx')).QueryPage }))
 
 /** Everything under `/p/{project}/deploy`. */
 export function DeployPages({ project, page }: { project: Project; page: string }) {
@@ -33,7 +35,7 @@ export function DeployPages({ project, page }: { project: Project; page: string 
   return (
     <Shell project={project} wide environment={<EnvironmentSwitch place={place} />}>
       <Rail label="Deploy" sections={deploySections} current={section} to={place.to} isPart={name === undefined}>
-        {shown}
+        <Suspense fallback={null}>{shown}</Suspense>
       </Rail>
     </Shell>
   )

@@ -1,12 +1,11 @@
 import { Badge, Button, Group, Text, TextInput } from '@mantine/core'
 import { KeyRound, Plus, Search } from 'lucide-react'
 import { useState } from 'react'
-import { Link, useSearch } from 'wouter'
+import { useSearch } from 'wouter'
 import { Empty } from '../../parts/text/empty.tsx'
 import { Heading } from '../../parts/text/heading.tsx'
 import { Loaded } from '../../parts/text/loaded.tsx'
-import { Growing } from '../../parts/table/more.tsx'
-import { Row, Rows } from '../../parts/table/rows.tsx'
+import { List, NameCell, type Column } from '../../parts/table/list.tsx'
 import { TagChoice } from '../../parts/form/tag-choice.tsx'
 import { Ago, Day } from '../../parts/text/time.tsx'
 import { useApiKeys } from '../../client/things.ts'
@@ -34,7 +33,7 @@ export function KeysPage({ place }: { place: Place }) {
     </Button>
   )
   const usage = useMetrics(project.id, { environment: null }, { hours: 168 }, owner)
-  const { asked, choose } = useAddress()
+  const { asked } = useAddress()
   const sought = asked.get('find') ?? ''
   const tag = asked.get('tag')
   const here = (keys.data ?? [])
@@ -63,33 +62,18 @@ export function KeysPage({ place }: { place: Place }) {
               </Empty>
             ) : (
               <>
-                <Group gap="sm" mb="md">
-                  <TextInput
-                    aria-label="Find a key"
-                    placeholder="Find a key by name, tag, or the beginning or end of its secret"
-                    leftSection={<Search size={16} aria-hidden />}
-                    flex="1 1 16rem"
-                    maw="28rem"
-                    value={sought}
-                    onChange={(event) => choose({ find: event.currentTarget.value })}
-                  />
-                  {tags.length > 0 && <TagChoice tags={tags} tag={tag} onChange={(value) => choose({ tag: value })} />}
-                </Group>
+                <KeyFilter tags={tags} />
                 {found.length === 0 && <Text c="dimmed">No key is called or tagged like that.</Text>}
-                <Growing items={found} what="keys">
-                  {(shown) => (
-                    <Rows label="API keys">
-                      {shown.map((key) => (
-                        <KeyRow
-                          key={key.id}
-                          place={place}
-                          apiKey={key}
-                          usage={usage.data?.by_key.find(({ key_id: id }) => id === key.id)}
-                        />
-                      ))}
-                    </Rows>
-                  )}
-                </Growing>
+                {found.length > 0 && (
+                  <List
+                    label="API keys"
+                    items={found}
+                    what="keys"
+                    keyOf={({ id }) => id}
+                    columns={columnsOf(place, usage.data?.by_key ?? [])}
+                    opens
+                  />
+                )}
               </>
             )
           }
@@ -102,52 +86,56 @@ export function KeysPage({ place }: { place: Place }) {
   )
 }
 
-type KeyUsage = Metrics['by_key'][number] | undefined
-
-function KeyRow({ place, apiKey: key, usage }: { place: Place; apiKey: ApiKey; usage: KeyUsage }) {
-  const over = key.status === 'revoked' || key.status === 'expired'
+function KeyFilter({ tags }: { tags: string[] }) {
+  const { asked, choose } = useAddress()
+  const tag = asked.get('tag')
+  const sought = asked.get('find') ?? ''
   return (
-    <Row
-      end={
-        <>
-          <StatusBadge status={key.status} />
-          <KeyActs apiKey={key} />
-        </>
-      }
-    >
-      <Group gap="xs">
-        <Text
-          component={Link}
-          href={place.to(`keys/${key.id}`)}
-          fw={500}
-          c={over ? 'dimmed' : 'var(--mantine-color-anchor)'}
-          {...(over && { td: 'line-through' })}
-        >
-          {key.name}
-        </Text>
-        <Tags tags={key.tags} />
-      </Group>
-      <Text size="xs">{sayReach(key, place.project.id)}</Text>
-      <Text size="xs" c="dimmed">
-        <KeyStart apiKey={key} />
-        {' · '}
-        {key.last_used_at === null ? (
-          'never used'
-        ) : (
-          <>
-            used <Ago at={key.last_used_at} />
-          </>
-        )}
-        {usage !== undefined && ` · ${sayUsage(usage)} in a week`}
-        {key.expires_at !== null && (
-          <>
-            {key.status === 'expired' ? ' · ended ' : ' · until '}
-            <Day at={key.expires_at} />
-          </>
-        )}
-      </Text>
-    </Row>
+    <Group gap="sm" mb="md">
+      <TextInput
+        aria-label="Find a key"
+        placeholder="Find a key by name, tag, or the beginning or end of its secret"
+        leftSection={<Search size={16} aria-hidden />}
+        flex="1 1 16rem"
+        maw="28rem"
+        value={sought}
+        onChange={(event) => choose({ find: event.currentTarget.value })}
+      />
+      {tags.length > 0 && <TagChoice tags={tags} tag={tag} onChange={(value) => choose({ tag: value })} />}
+    </Group>
   )
+}
+
+function columnsOf(place: Place, usage: Metrics['by_key']): Array<Column<ApiKey>> {
+  return [
+    {
+      label: 'Key',
+      whole: true,
+      cell: (key) => (
+        <NameCell
+          href={place.to(`keys/${key.id}`)}
+          name={key.name}
+          marks={<Tags tags={key.tags} />}
+          about={sayReach(key, place.project.id)}
+        />
+      ),
+    },
+    { label: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+    { label: 'Secret', cell: (key) => <KeyStart apiKey={key} /> },
+    {
+      label: 'Used',
+      cell: ({ last_used_at: at }) => (at === null ? <span>never</span> : <Ago at={at} />),
+    },
+    {
+      label: 'In a week',
+      cell: ({ id }) => {
+        const found = usage.find(({ key_id: each }) => each === id)
+        return found === undefined ? null : sayUsage(found)
+      },
+    },
+    { label: 'Expires', cell: ({ expires_at: at }) => (at === null ? null : <Day at={at} />) },
+    { label: '', name: 'acts', cell: (key) => <KeyActs apiKey={key} /> },
+  ]
 }
 
 export function Tags({ tags }: Pick<ApiKey, 'tags'>) {
@@ -158,7 +146,7 @@ export function Tags({ tags }: Pick<ApiKey, 'tags'>) {
   ))
 }
 
-function sayUsage({ requests, rejected }: NonNullable<KeyUsage>): string {
+function sayUsage({ requests, rejected }: Metrics['by_key'][number]): string {
   const away = rejected === 0 ? '' : `, ${sayNumber(rejected)} rejected`
   return `${sayCount(requests, 'call')}${away}`
 }

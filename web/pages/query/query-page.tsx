@@ -1,3 +1,4 @@
+import { lazy } from 'react'
 import { Loaded } from '../../parts/text/loaded.tsx'
 import { NotFoundPage } from '../../parts/shell/not-found.tsx'
 import type { Project } from '../../client/wire.ts'
@@ -5,11 +6,13 @@ import { usePlace, type Place } from '../deploy/shared/place.ts'
 import { useOneQuery } from '../deploy/shared/queries.ts'
 import { AskedQuestions } from '../questions/asked-questions.tsx'
 import { EndpointMetrics } from '../usage/metrics.tsx'
-import { EditView } from './edit/edit-view.tsx'
-import { QueryHeader } from './header.tsx'
-import { viewOf, type Tab } from './place.ts'
+import { QueryHeader } from './header/header.tsx'
+import { viewOf, type Tab } from './header/place.ts'
 import { TryView } from './try/try-view.tsx'
 import { VersionsView } from './versions/versions.tsx'
+
+/** The editor of SQL is the half of it. */
+const EditView = lazy(async () => ({ default: (await import('./edit/edit-view.tsx')).EditView }))
 
 type Props = { place: Place; tab: Tab; name: string; view: string | undefined }
 

@@ -3,7 +3,7 @@ import type { ReleaseEntry } from '../deploy/shared/wire.ts'
 /** Whether a release still answers, and for how long it did. */
 export type Serving = { isNow: boolean; ms: number }
 
-/** Of releases of one environment, the newest first: each serves until later ones have changed all of its queries. */
+/** Releases of one environment come newest first: each serves until later ones have changed all of its queries. */
 export function servingOf(releases: ReleaseEntry[], nowMs = Date.now()): Map<string, Serving> {
   const changed = new Map<string, number>()
   const found = new Map<string, Serving>()

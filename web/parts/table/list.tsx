@@ -100,7 +100,7 @@ type NameProps = {
   name: string
   /** Names that callers and SQL write. */
   isCode?: boolean
-  /** What stands beside it: marks and tags. */
+  /** Marks and tags beside it. */
   marks?: ReactNode
   about?: ReactNode
 }

@@ -53,7 +53,7 @@ export type QueryDraft = ReturnType<typeof useQueryDraft>
 /** The text as it is written, kept in this window until it is saved. */
 function useEdit(project: Project, query: Query | null, table: string) {
   const editKey = `sluice-draft ${useUser().id} ${project.id} ${query?.name ?? `new ${table}`}`
-  // What was saved when the edit began: a change by somebody else is taken over only where nothing would be lost.
+  // Saved when the edit began: a change by somebody else is taken over only where nothing would be lost.
   const [saved, setSaved] = useState(query)
   const base = String(saved?.revision ?? 'new')
   const begun = saved === null ? freshContent(table) : contentOf(saved)

@@ -15,7 +15,7 @@ export function GoneSlots({ draft: { content, change, inspection } }: { draft: Q
       ),
     ),
   ]
-  // What is being typed is not gone yet.
+  // A slot that is being typed is not gone yet.
   const isKnown = inspection.isSuccess && !inspection.isPlaceholderData
   if (gone.length > 0 && isKnown) {
     const uses = content.examples.filter(({ parameters }) => gone.some((slot) => Object.hasOwn(parameters, slot)))

@@ -7,6 +7,7 @@ import { ResultChart } from '../../../parts/chart/result-chart.tsx'
 import { sayTime } from '../../../text/words.ts'
 import { PlanSteps } from './plan-steps.tsx'
 import classes from './query.module.css'
+import type { Preview } from '../../build/shared/wire.ts'
 import type { QueryDraft } from '../draft/use-query-draft.ts'
 import { Waiting } from '../../../parts/text/waiting.tsx'
 
@@ -42,24 +43,7 @@ export function Result({ draft }: { draft: QueryDraft }) {
           {draft.saved !== null && <Tabs.Tab value="plan">Plan</Tabs.Tab>}
         </Tabs.List>
         <Tabs.Panel value="rows">
-          <div className={classes.facts} aria-live="polite">
-            <span>{sayTime(answer.execution_time_ms)}</span>
-            {answer.as_of !== null && (
-              <span>
-                data fetched <Ago at={answer.as_of} />
-              </span>
-            )}
-            {answer.truncated && (
-              <span>only the first rows: {draft.saved === null ? 'there are more' : 'a download has them all'}</span>
-            )}
-          </div>
-          <DataGrid
-            label="Rows of the result"
-            columns={answer.columns}
-            rows={answer.data}
-            storageKey={draft.storageKey}
-            download={draft.download}
-          />
+          <ResultRows draft={draft} answer={answer} />
         </Tabs.Panel>
         <Tabs.Panel value="chart" pt="md">
           <ResultChart
@@ -82,5 +66,30 @@ export function Result({ draft }: { draft: QueryDraft }) {
         </Tabs.Panel>
       </Tabs>
     </section>
+  )
+}
+
+function ResultRows({ draft, answer }: { draft: QueryDraft; answer: Preview }) {
+  return (
+    <>
+      <div className={classes.facts} aria-live="polite">
+        <span>{sayTime(answer.execution_time_ms)}</span>
+        {answer.as_of !== null && (
+          <span>
+            data fetched <Ago at={answer.as_of} />
+          </span>
+        )}
+        {answer.truncated && (
+          <span>only the first rows: {draft.saved === null ? 'there are more' : 'a download has them all'}</span>
+        )}
+      </div>
+      <DataGrid
+        label="Rows of the result"
+        columns={answer.columns}
+        rows={answer.data}
+        storageKey={draft.storageKey}
+        download={draft.download}
+      />
+    </>
   )
 }

@@ -1,5 +1,5 @@
 import { Badge, Button, Group, Modal, Space, Switch, Text } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient, type UseMutationResult } from '@tanstack/react-query'
 import { Bell, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { call, callAll } from '../../../client/api.ts'
@@ -79,15 +79,12 @@ export function AlertsPage({ place }: { place: Place }) {
 }
 
 function AlertRow({ place, alert }: { place: Place; alert: Alert }) {
-  const { project, editor } = place
+  const { project } = place
   const path = `/v1/projects/${project.id}/alerts/${alert.id}`
   const refresh = [alertsKey(project.id)]
-  const [asking, setAsking] = useState(false)
   // A mark on a time line leads here: the history of its alert stands open.
   const { asked, choose } = useAddress()
   const open = asked.get('alert') === alert.id
-  const [silencing, setSilencing] = useState(false)
-  const [editing, setEditing] = useState(false)
   const test = useAct(() => sendTest(path), { refresh })
   const change = useAct((enabled: boolean) => call<Alert>('PATCH', path, { body: { enabled } }), {
     refresh,
@@ -97,59 +94,19 @@ function AlertRow({ place, alert }: { place: Place; alert: Alert }) {
     refresh,
     say: ({ name }) => `${name} tells again.`,
   })
-  const remove = useAct(() => call<undefined>('DELETE', path), { refresh, say: () => `${alert.name} is deleted.` })
   return (
     <Row
       end={
         <>
           <State alert={alert} />
-          <Group gap={4}>
-            <RowAct label={`History of ${alert.name}`} onClick={() => choose({ alert: alert.id })}>
-              History
-            </RowAct>
-            {editor && (
-              <>
-                <RowAct label={`Edit ${alert.name}`} onClick={() => setEditing(true)}>
-                  Edit
-                </RowAct>
-                <RowAct
-                  label={`${alert.silenced === null ? 'Silence' : 'End silence of'} ${alert.name}`}
-                  loading={unsilence.isPending}
-                  onClick={() => (alert.silenced === null ? setSilencing(true) : unsilence.mutate())}
-                >
-                  {alert.silenced === null ? 'Silence' : 'End silence'}
-                </RowAct>
-                <RowAct
-                  label={`Send a test of ${alert.name}`}
-                  disabled={alert.channels.length === 0}
-                  loading={test.isPending}
-                  onClick={() => test.mutate()}
-                >
-                  Test
-                </RowAct>
-                <RowAct label={`Delete ${alert.name}`} onClick={() => setAsking(true)}>
-                  Delete
-                </RowAct>
-                <Switch
-                  aria-label={`${alert.name} is on`}
-                  checked={alert.enabled}
-                  onChange={(event) => change.mutate(event.currentTarget.checked)}
-                />
-              </>
-            )}
-          </Group>
-          <SilenceDialog place={place} alert={alert} opened={silencing} onClose={() => setSilencing(false)} />
-          <AlertDialog place={place} alert={alert} opened={editing} onClose={() => setEditing(false)} />
-          <Confirm
-            opened={asking}
-            onClose={() => setAsking(false)}
-            title={`Delete ${alert.name}`}
-            verb={`Delete ${alert.name}`}
-            act={remove}
-          >
-            No one is told any more, and its history is gone.
-            {alert.state === 'firing' && ' It fires now: its channels are told that this is over.'}
-          </Confirm>
+          <AlertActs
+            place={place}
+            alert={alert}
+            test={test}
+            change={change}
+            unsilence={unsilence}
+            onHistory={() => choose({ alert: alert.id })}
+          />
         </>
       }
     >
@@ -175,6 +132,76 @@ function AlertRow({ place, alert }: { place: Place; alert: Alert }) {
         <AlertHistory path={path} alert={alert} />
       </Modal>
     </Row>
+  )
+}
+
+type ActsProps = {
+  place: Place
+  alert: Alert
+  test: UseMutationResult<AlertDelivery[], Error, void>
+  change: UseMutationResult<Alert, Error, boolean>
+  unsilence: UseMutationResult<Alert, Error, void>
+  onHistory: () => void
+}
+
+function AlertActs({ place, alert, test, change, unsilence, onHistory }: ActsProps) {
+  const { project, editor } = place
+  const [opened, setOpened] = useState<'delete' | 'silence' | 'edit' | null>(null)
+  const close = (): void => setOpened(null)
+  const remove = useAct(() => call<undefined>('DELETE', `/v1/projects/${project.id}/alerts/${alert.id}`), {
+    refresh: [alertsKey(project.id)],
+    say: () => `${alert.name} is deleted.`,
+  })
+  return (
+    <>
+      <Group gap={4}>
+        <RowAct label={`History of ${alert.name}`} onClick={onHistory}>
+          History
+        </RowAct>
+        {editor && (
+          <>
+            <RowAct label={`Edit ${alert.name}`} onClick={() => setOpened('edit')}>
+              Edit
+            </RowAct>
+            <RowAct
+              label={`${alert.silenced === null ? 'Silence' : 'End silence of'} ${alert.name}`}
+              loading={unsilence.isPending}
+              onClick={() => (alert.silenced === null ? setOpened('silence') : unsilence.mutate())}
+            >
+              {alert.silenced === null ? 'Silence' : 'End silence'}
+            </RowAct>
+            <RowAct
+              label={`Send a test of ${alert.name}`}
+              disabled={alert.channels.length === 0}
+              loading={test.isPending}
+              onClick={() => test.mutate()}
+            >
+              Test
+            </RowAct>
+            <RowAct label={`Delete ${alert.name}`} onClick={() => setOpened('delete')}>
+              Delete
+            </RowAct>
+            <Switch
+              aria-label={`${alert.name} is on`}
+              checked={alert.enabled}
+              onChange={(event) => change.mutate(event.currentTarget.checked)}
+            />
+          </>
+        )}
+      </Group>
+      <SilenceDialog place={place} alert={alert} opened={opened === 'silence'} onClose={close} />
+      <AlertDialog place={place} alert={alert} opened={opened === 'edit'} onClose={close} />
+      <Confirm
+        opened={opened === 'delete'}
+        onClose={close}
+        title={`Delete ${alert.name}`}
+        verb={`Delete ${alert.name}`}
+        act={remove}
+      >
+        No one is told any more, and its history is gone.
+        {alert.state === 'firing' && ' It fires now: its channels are told that this is over.'}
+      </Confirm>
+    </>
   )
 }
 

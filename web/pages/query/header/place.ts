@@ -1,5 +1,5 @@
-import { inEnvironment, paths } from '../../browser/paths.ts'
-import type { Place } from '../deploy/shared/place.ts'
+import { inEnvironment, paths } from '../../../browser/paths.ts'
+import type { Place } from '../../deploy/shared/place.ts'
 
 /** The tab from which the page was opened, which it stays in. */
 export type Tab = 'build' | 'deploy'

@@ -1,13 +1,13 @@
 import { Code } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useLocation } from 'wouter'
-import { call } from '../../client/api.ts'
-import { Confirm } from '../../parts/form/confirm.tsx'
-import { paths } from '../../browser/paths.ts'
-import { useAct } from '../../client/queries.ts'
-import { thingKeys } from '../../client/things.ts'
-import type { Project } from '../../client/wire.ts'
-import type { Query } from '../build/shared/wire.ts'
+import { call } from '../../../client/api.ts'
+import { Confirm } from '../../../parts/form/confirm.tsx'
+import { paths } from '../../../browser/paths.ts'
+import { useAct } from '../../../client/queries.ts'
+import { thingKeys } from '../../../client/things.ts'
+import type { Project } from '../../../client/wire.ts'
+import type { Query } from '../../build/shared/wire.ts'
 
 type Props = { project: Project; query: Query; opened: boolean; onClose: () => void }
 

@@ -2,15 +2,15 @@ import { Button, Group, Text } from '@mantine/core'
 import { Rocket } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
 import { Link } from 'wouter'
-import { Heading } from '../../parts/text/heading.tsx'
-import { sayCount } from '../../text/words.ts'
-import { TagList } from '../build/shared/tags.tsx'
-import { placeIn, type Place } from '../deploy/shared/place.ts'
-import { useQueryFigures } from '../deploy/shared/usage-queries.ts'
-import type { Query } from '../deploy/shared/wire.ts'
-import { DeploySheet } from './deploying/deploy-sheet.tsx'
-import type { Move } from './deploying/moves.ts'
-import { UndeploySheet } from './deploying/undeploy-sheet.tsx'
+import { Heading } from '../../../parts/text/heading.tsx'
+import { sayCount } from '../../../text/words.ts'
+import { TagList } from '../../build/shared/tags.tsx'
+import { placeIn, type Place } from '../../deploy/shared/place.ts'
+import { useQueryFigures } from '../../deploy/shared/usage-queries.ts'
+import type { Query } from '../../deploy/shared/wire.ts'
+import { DeploySheet } from '../deploying/deploy-sheet.tsx'
+import type { Move } from '../deploying/moves.ts'
+import { UndeploySheet } from '../deploying/undeploy-sheet.tsx'
 import classes from './header.module.css'
 import { viewPath, views, type Tab, type View } from './place.ts'
 import { QueryMenu } from './query-menu.tsx'
@@ -20,7 +20,7 @@ export type Shown = { place: Place; tab: Tab; view: View; query: Query; live: nu
 type Opened = Move | { kind: 'undeploy' } | null
 
 type Props = Shown & {
-  /** What may be done with the text that is edited, before the acts that every view has. */
+  /** Acts on the text that is edited, before those that every view has. */
   acts?: ReactNode
   /** Whether there is more to deploy than is saved. */
   isEdited?: boolean
