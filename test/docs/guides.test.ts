@@ -104,7 +104,13 @@ describe('the guides', () => {
     )
     expect(sections).toEqual([
       { id: 'made-up', title: 'Made up', heading: '', text: 'First.', words: '' },
-      { id: 'made-up#how-it-works', title: 'Made up', heading: 'How it works', text: 'Second. sluice plan', words: 'usage manual' },
+      {
+        id: 'made-up#how-it-works',
+        title: 'Made up',
+        heading: 'How it works',
+        text: 'Second. sluice plan',
+        words: 'usage manual',
+      },
     ])
   })
 

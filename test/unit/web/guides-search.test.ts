@@ -4,12 +4,8 @@ import { expect, test } from 'vitest'
 import { guidesIndex } from '../../../web/guides-plugin.ts'
 import { searchGuides, searchOptions, type GuideSection } from '../../../web/pages/docs/guide.ts'
 
-const index = MiniSearch.loadJSON<GuideSection>(
-  guidesIndex(join(import.meta.dirname, '../../../docs')),
-  searchOptions,
-)
-const pagesFor = (words: string): string[] =>
-  searchGuides(index, words).map(({ id }) => String(id).split('#')[0] ?? '')
+const index = MiniSearch.loadJSON<GuideSection>(guidesIndex(join(import.meta.dirname, '../../../docs')), searchOptions)
+const pagesFor = (words: string): string[] => searchGuides(index, words).map(({ id }) => String(id).split('#')[0] ?? '')
 
 /** Searches as people type them, and the guide that answers. */
 const searches: Array<[words: string, page: string]> = [
