@@ -174,6 +174,8 @@ function Head<Item>({ columns, order, onOrder, isChosen }: HeadProps<Item>) {
         {isChosen && <th scope="col" aria-label="Choice" className={classes.choice} />}
         {columns.map((column) => {
           const isOn = order !== undefined && order.name === nameOf(column)
+          // Acts head nothing, and a heading without words is announced as one.
+          if (column.label === '') return <td key={nameOf(column)} />
           return (
             <th
               key={nameOf(column)}
