@@ -103,7 +103,7 @@ test('from an address to a deployed query, step by step', { timeout: 120_000 }, 
   const result = page.getByRole('grid', { name: 'Rows of the result' })
   await result.getByRole('gridcell', { name: 'north' }).waitFor()
   // Few values in the column: they are offered, to callers and to questions.
-  await page.getByRole('button', { name: 'Offer the values of orders.region for region' }).click()
+  await page.getByRole('button', { name: 'Offer these values of orders.region for region' }).click()
   await slot.fill('')
   await slot.click()
   await page.getByRole('option', { name: 'west' }).click()

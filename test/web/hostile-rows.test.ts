@@ -200,7 +200,7 @@ test.each(['/?all', '/account'])('%s', async (path) => {
 
 test('the list of pages, and an invitation to a project of such a name', async () => {
   await page.goto(`/p/${stage.projectId}/build/data`)
-  await page.getByRole('main').waitFor()
+  await page.getByRole('heading', { name: 'Data', level: 1 }).waitFor()
   await page.keyboard.press('Control+k')
   await page.getByPlaceholder('Jump to a page').fill('img')
   expect(await ran()).toEqual([])

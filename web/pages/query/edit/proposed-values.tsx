@@ -28,7 +28,7 @@ export function ProposedValues({ projectId, sql, name, slot, onTake }: Props) {
       <Button
         size="compact-xs"
         variant="light"
-        aria-label={`Offer the values of ${table.table_name}.${column} for ${name}`}
+        aria-label={`Offer these values of ${table.table_name}.${column} for ${name}`}
         onClick={() => onTake({ ...slot, 'x-values-from': `${table.table_name}.${column}` })}
       >
         Offer these
