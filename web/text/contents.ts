@@ -7,6 +7,11 @@ export const contents: Group[] = [
     name: 'Start',
     entries: [
       { page: 'quick-start', title: 'Quick start', about: 'From nothing to a question that is answered.' },
+      {
+        page: 'tutorial',
+        title: 'Tutorial: an API to production',
+        about: 'An own API, tested, released and checked in CI.',
+      },
       { page: 'compared-with', title: 'Compared with', about: 'When to take this, and when to take something else.' },
       { page: 'glossary', title: 'Glossary', about: 'One name for each idea.' },
     ],
