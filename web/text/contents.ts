@@ -21,6 +21,7 @@ export const contents: Group[] = [
     entries: [
       { page: 'connect-an-api', title: 'Connect an API', about: 'A request becomes a table.' },
       { page: 'catalog', title: 'Catalog of APIs', about: 'Connections that are ready: GitHub, Stripe, and more.' },
+      { page: 'recipes', title: 'Recipes', about: 'GitHub, Stripe, a Google Sheet, GraphQL, an API with login.' },
       {
         page: 'keep-data-fresh',
         title: 'Keep data fresh',
