@@ -40,6 +40,7 @@ export const contents: Group[] = [
     name: 'Release and watch',
     entries: [
       { page: 'release-safely', title: 'Release safely', about: 'Checks, canaries, rollback.' },
+      { page: 'environments', title: 'Two environments', about: 'Staging and production, in one project or two.' },
       { page: 'keys-and-limits', title: 'Keys and limits', about: 'Who may call what, and how often.' },
       { page: 'metrics-and-alerts', title: 'Metrics and alerts', about: 'What happens, and who is told.' },
     ],
