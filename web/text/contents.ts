@@ -55,6 +55,7 @@ export const contents: Group[] = [
         title: 'Excel, Sheets, pandas, DuckDB',
         about: 'Rows where people calculate, and links without a key.',
       },
+      { page: 'bi-tools', title: 'BI tools', about: 'Which tool reads how: links, keys, Parquet files.' },
       { page: 'embed', title: 'Ask from your own page', about: 'One element, and tokens for browsers.' },
       { page: 'cli', title: 'The command line', about: 'A project as files in git.' },
     ],
