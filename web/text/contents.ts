@@ -64,6 +64,7 @@ export const contents: Group[] = [
     name: 'Operate',
     entries: [
       { page: 'operate', title: 'Operate it', about: 'Sizing, backup, upgrade, what to watch.' },
+      { page: 'sizing', title: 'Sizing by example', about: 'Six jobs, and what each takes of a machine.' },
       {
         page: 'scaling',
         title: 'Run on several machines',
