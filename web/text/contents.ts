@@ -13,6 +13,7 @@ export const contents: Group[] = [
         about: 'An own API, tested, released and checked in CI.',
       },
       { page: 'compared-with', title: 'Compared with', about: 'When to take this, and when to take something else.' },
+      { page: 'faq', title: 'FAQ', about: 'Short answers, with the page that has the long one.' },
       { page: 'glossary', title: 'Glossary', about: 'One name for each idea.' },
     ],
   },
