@@ -56,7 +56,7 @@ export const notRun: Array<{ page: string; begins: string; why: string }> = [
   },
   {
     page: 'docs/mcp.md',
-    begins: 'claude mcp add',
+    begins: 'claude mcp add --transport http sluice http',
     why: 'A program of others. It writes the settings that stand below it, and those are used.',
   },
   {
