@@ -165,14 +165,14 @@ export async function filledYear(stage: MeasuredStage): Promise<void> {
     const rollups = (grain: string, hours: number, kinds: number, query: string) =>
       pool.query(
         `insert into usage_rollups
-         select $1, $2, date_trunc($3, now(), 'UTC') - make_interval(hours => at * ${hours}), at * 10000 + kind,
+         select $1, $2, date_trunc($3, now(), 'UTC') - make_interval(hours => at * ${hours}), at * 10000 + series,
            'production', ${query}, 1, key.id, 'direct', 200, '', '', '', 1000, 10500, 8000, 15000, 1000000,
            array(select b::smallint from generate_series(0, 99) b), array(select 10::bigint from generate_series(0, 99))
-         from generate_series(1, ${Math.floor((365 * 24) / hours)}) at, generate_series(0, ${kinds - 1}) kind
-           join lateral (select id from api_keys order by id offset kind % 120 limit 1) key on true`,
+         from generate_series(1, ${Math.floor((365 * 24) / hours)}) at, generate_series(0, ${kinds - 1}) series
+           join lateral (select id from api_keys order by id offset series % 120 limit 1) key on true`,
         [project.projectId, grain, hours === 24 ? 'day' : 'hour'],
       )
-    await rollups('day', 24, 120, "'draft_' || kind")
+    await rollups('day', 24, 120, "'draft_' || series")
     await rollups('day-sum', 24, 4, "''")
     await rollups('hour-sum', 1, 4, "''")
     await pool.query(
