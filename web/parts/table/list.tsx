@@ -175,7 +175,7 @@ function Head<Item>({ columns, order, onOrder, isChosen }: HeadProps<Item>) {
         {columns.map((column) => {
           const isOn = order !== undefined && order.name === nameOf(column)
           // Acts head nothing, and a heading without words is announced as one.
-          if (column.label === '') return <td key={nameOf(column)} />
+          if (column.label === '') return <td key={nameOf(column)} aria-hidden />
           return (
             <th
               key={nameOf(column)}
