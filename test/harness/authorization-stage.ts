@@ -250,6 +250,7 @@ function makersOf({ t, own, source, owner, unique }: Parts) {
         .selectFrom('dataObjects')
         .selectAll()
         .where('projectId', '=', own.projectId)
+        .where('kind', '=', 'response_data')
         .orderBy('version', 'desc')
         .executeTakeFirstOrThrow()
       const id = newId('dataObject')
@@ -310,7 +311,7 @@ async function makeIds(parts: Omit<Parts, 'unique'> & { makers: Makers }): Promi
     test_name: await makers.rowTest(),
     variable_id: await makers.variable(),
     api_id: await makers.api(),
-    data_object_id: objects.data[0].id,
+    data_object_id: objects.data.find(({ kind }: { kind: string }) => kind === 'response_data').id,
     job_id: await makers.queuedJob(),
     query_name: inRegion.name,
     version: '1',
