@@ -2,6 +2,7 @@ import { lazy, Suspense } from 'react'
 import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter'
 import { Loaded } from './parts/text/loaded.tsx'
 import { RenewalDialog } from './parts/shell/renewal-dialog.tsx'
+import { WithShellDialogs } from './parts/shell/shell-dialogs.tsx'
 import { NotFoundPage } from './parts/shell/not-found.tsx'
 import { ProjectPages } from './pages/project.tsx'
 import { ProjectsPage } from './pages/projects.tsx'
@@ -20,7 +21,7 @@ const DocsPages = lazy(async () => ({ default: (await import('./pages/docs/docs.
 
 export function App() {
   return (
-    <>
+    <WithShellDialogs>
       <Switch>
         <Route path="/sign-in" component={SignInPage} />
         <Route path="/join">
@@ -54,7 +55,7 @@ export function App() {
         </Route>
       </Switch>
       <RenewalDialog />
-    </>
+    </WithShellDialogs>
   )
 }
 

@@ -63,6 +63,26 @@ test('a running job stands under the header on every page, and is cancelled ther
   expect(complaints).toEqual([])
 })
 
+test('the way to anywhere stays open while the page it was asked for on arrives', async () => {
+  const { page, complaints } = await t.visitAs(editor, `/p/${projectId}/build/connections`)
+  await page.getByRole('heading', { level: 1, name: 'Data' }).waitFor()
+  const { promise: arrives, resolve: arrive } = Promise.withResolvers<void>()
+  await page.route(/\/assets\/settings-[^/]*\.js$/, async (reached) => {
+    await arrives
+    await reached.continue()
+  })
+  await page.getByRole('link', { name: 'Settings', exact: true }).click()
+  await page.getByRole('button', { name: 'Project Weather: choose another' }).waitFor()
+  await page.keyboard.press('Control+k')
+  await page.getByPlaceholder('Jump to a page').fill('Alerts')
+  arrive()
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  expect(await page.getByPlaceholder('Jump to a page').inputValue()).toBe('Alerts')
+  await page.getByRole('button', { name: /^Alerts Deploy of Weather/ }).click()
+  await page.getByRole('heading', { level: 1, name: 'Alerts' }).waitFor()
+  expect(complaints).toEqual([])
+})
+
 test('a few letters lead to any page and to anything the project holds', async () => {
   const { page, complaints } = await t.visitAs(editor, `/p/${projectId}/build/connections`)
   const jump = async (letters: string, what: RegExp): Promise<void> => {

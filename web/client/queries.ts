@@ -88,10 +88,11 @@ export function useProjects() {
   })
 }
 
-export function useProject(projectId: string) {
+export function useProject(projectId: string | undefined) {
   const client = useQueryClient()
   return useQuery({
-    queryKey: keys.project(projectId),
+    enabled: projectId !== undefined,
+    queryKey: keys.project(projectId ?? ''),
     queryFn: ({ signal }) => call<Project>('GET', `/v1/projects/${projectId}`, { signal }),
     // The list knows the project already: the page need not wait.
     placeholderData: () => client.getQueryData<Project[]>(keys.projects)?.find(({ id }) => id === projectId),

@@ -1,13 +1,12 @@
 import { Button, Text } from '@mantine/core'
 import { ChevronRight, FolderOpen, Plus } from 'lucide-react'
-import { useState } from 'react'
 import { Link, Redirect, useSearch } from 'wouter'
 import { Empty } from '../parts/text/empty.tsx'
 import { Heading } from '../parts/text/heading.tsx'
 import { Loaded } from '../parts/text/loaded.tsx'
 import { Growing } from '../parts/table/more.tsx'
-import { NewProjectDialog } from '../parts/shell/new-project-dialog.tsx'
 import { RoleBadge } from '../parts/form/roles.tsx'
+import { useShellDialogs } from '../parts/shell/shell-dialogs.tsx'
 import { Shell } from '../parts/shell/shell.tsx'
 import { Day } from '../parts/text/time.tsx'
 import { paths } from '../browser/paths.ts'
@@ -29,9 +28,9 @@ export function ProjectsPage() {
 }
 
 function ProjectList({ projects }: { projects: Project[] }) {
-  const [creating, setCreating] = useState(false)
+  const { newProject } = useShellDialogs()
   const button = (
-    <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setCreating(true)}>
+    <Button leftSection={<Plus size={16} aria-hidden />} onClick={newProject}>
       New project
     </Button>
   )
@@ -66,7 +65,6 @@ function ProjectList({ projects }: { projects: Project[] }) {
           )}
         </Growing>
       )}
-      <NewProjectDialog opened={creating} onClose={() => setCreating(false)} />
     </>
   )
 }

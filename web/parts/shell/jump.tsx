@@ -45,7 +45,7 @@ export function Jump({ project, asked, onCreate }: Props) {
       actions={[...useJumps({ project, onCreate }), ...things, ...call, ...guides].filter(
         ({ actions }) => actions.length > 0,
       )}
-      // It is asked for by the button beside it, which is there from the beginning.
+      // The button in the header has the key: it is there before these lines are loaded.
       shortcut={null}
       nothingFound="Nothing is called like that."
       highlightQuery

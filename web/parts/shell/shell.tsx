@@ -1,6 +1,6 @@
 import { ActionIcon, Button, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import { SunMoon } from 'lucide-react'
-import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { useEffect, useRef, type ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
 import { paths, signInPath } from '../../browser/paths.ts'
 import type { Project } from '../../client/wire.ts'
@@ -9,9 +9,9 @@ import { AlertBell } from './alert-bell.tsx'
 import { JobBar } from './job-bar.tsx'
 import { JumpButton } from './jump-button.tsx'
 import { Logo } from './logo.tsx'
-import { NewProjectDialog } from './new-project-dialog.tsx'
 import { PasswordPrompt } from './password-prompt.tsx'
 import { ProjectSwitch } from './project-switch.tsx'
+import { useShellDialogs } from './shell-dialogs.tsx'
 import classes from './shell.module.css'
 import { SignOutDialog } from './sign-out-dialog.tsx'
 
@@ -37,9 +37,8 @@ export function Shell({
   environment?: ReactNode
   children: ReactNode
 }) {
-  const [creating, setCreating] = useState(false)
   const main = useMainFocus()
-  const create = (): void => setCreating(true)
+  const { newProject } = useShellDialogs()
   return (
     <>
       <a className={classes.skip} href="#content">
@@ -50,11 +49,11 @@ export function Shell({
           <Link href={paths.home} className={classes.home} aria-label="Sluice: your projects">
             <Logo size={26} />
           </Link>
-          <ProjectSwitch project={project} onCreate={create} />
+          <ProjectSwitch project={project} onCreate={newProject} />
         </div>
         {project !== undefined && <Tabs projectId={project.id} />}
         <div className={classes.end}>
-          <JumpButton project={project} onCreate={create} />
+          <JumpButton />
           {project !== undefined && <AlertBell project={project} />}
           {environment !== undefined && <div className={classes.environment}>{environment}</div>}
           <AccountMenu />
@@ -66,7 +65,6 @@ export function Shell({
         {children}
       </main>
       <SignOutDialog />
-      <NewProjectDialog opened={creating} onClose={() => setCreating(false)} />
     </>
   )
 }
