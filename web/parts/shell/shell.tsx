@@ -1,5 +1,14 @@
-import { ActionIcon, Button, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
-import { SunMoon } from 'lucide-react'
+import {
+  ActionIcon,
+  Button,
+  Kbd,
+  Text,
+  UnstyledButton,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from '@mantine/core'
+import { useHotkeys } from '@mantine/hooks'
+import { Search, SunMoon } from 'lucide-react'
 import { useEffect, useRef, type ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
 import { paths, signInPath } from '../../browser/paths.ts'
@@ -7,7 +16,7 @@ import type { Project } from '../../client/wire.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { AlertBell } from './alert-bell.tsx'
 import { JobBar } from './job-bar.tsx'
-import { JumpButton } from './jump-button.tsx'
+import jumpClasses from './jump.module.css'
 import { Logo } from './logo.tsx'
 import { PasswordPrompt } from './password-prompt.tsx'
 import { ProjectSwitch } from './project-switch.tsx'
@@ -105,6 +114,25 @@ export function PublicShell({ wide = false, children }: { wide?: boolean; childr
         {children}
       </main>
     </>
+  )
+}
+
+const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent)
+
+/** The way to anywhere. */
+function JumpButton() {
+  const { jump } = useShellDialogs()
+  useHotkeys([['mod+K', jump]], [])
+  return (
+    <UnstyledButton className={jumpClasses.button ?? ''} onClick={jump}>
+      <Search size={15} aria-hidden />
+      <Text component="span" c="dimmed" className={jumpClasses.words ?? ''}>
+        Jump to…
+      </Text>
+      <Kbd size="xs" className={jumpClasses.key ?? ''} aria-hidden>
+        {isApple ? '⌘ K' : 'Ctrl K'}
+      </Kbd>
+    </UnstyledButton>
   )
 }
 
