@@ -278,8 +278,13 @@ test('an API is made beside a connection, and its address, rate and authenticati
   await expect.poll(() => source.requests.at(-1)?.url, { timeout: waitMs }).toBe('/v2/shelves')
   expect(source.requests.at(-1)?.headers.authorization).toBe('Bearer of the library')
   await page.getByRole('button', { name: 'Edit API' }).click()
+  const saves: string[] = []
+  page.on('request', (request) => {
+    if (request.method() === 'PATCH') saves.push(request.url())
+  })
   await edit.getByRole('button', { name: 'Delete library' }).click()
   await page.getByRole('dialog', { name: 'Delete library' }).getByRole('button', { name: 'Delete library' }).click()
   await page.getByText(/library is used by Shelves/).waitFor()
+  expect(saves, 'whoever deletes saves nothing').toEqual([])
   expect(complaints).toEqual([])
 })

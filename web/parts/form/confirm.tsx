@@ -45,6 +45,8 @@ function ConfirmForm({
     <form
       onSubmit={(event) => {
         event.preventDefault()
+        // React hands it on to the form that the question stands in, which would save.
+        event.stopPropagation()
         if (ready) act.mutate(undefined, { onSuccess: onClose })
       }}
     >
