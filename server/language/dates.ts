@@ -24,12 +24,20 @@ export function recogniseDates(text: string, { now, timeZone }: { now: Date; tim
 }
 
 const openBefore =
-  /\b(since|(?:on or |not )?(?:after|before)|from|starting|beginning|until|till|prior to|up to(?: and including)?|by|(?<!\b(?:go|goes|going|gone|went|came|put|got)\s)(?:through|thru)|(?:no|not) later than)\s*(?:the\s+)?$/iu
+  /\b(since|(?:on or |not )?(?:after|before)|from|starting|beginning|until|till|prior to|up to(?: and including)?|by|(?<!\b(?:go|goes|going|gone|went|came|put|got)\s)(?:through|thru)|(?:no|not) later than)\s*(?:the\s+)?(?:(?<=\b(?:since|from|starting|before)\s+(?:the\s+)?)(?:start|beginning)\s+of\s+(?:the\s+)?)?$/iu
 // "5 November or later"
 const openBehind = /^\s*(?:(onwards?|(?:and|or) (?:later|after|onwards?))|(?:and|or) (?:earlier|before))\b/iu
 
+// "more than 30 days ago"
+const longerAgo =
+  /\b(?:(?:more|longer|older|further)\s+than|(?<least>at\s+least)|(?<less>less\s+than|under|within))\s+$/iu
+
 /** A word before a day opens it; a stretch with two ends is closed. */
 function openness(text: string, { index, text: said, start, end }: ParsedResult): Pick<DateSpan, 'open' | 'isStrict'> {
+  const ago = /\bago$/iu.test(said) ? longerAgo.exec(text.slice(0, index))?.groups : undefined
+  if (ago !== undefined) {
+    return { open: ago['less'] === undefined ? 'before' : 'after', isStrict: ago['least'] === undefined }
+  }
   const isStretch = Boolean(end) && !isPeriod(start)
   if (isStretch) return { open: null, isStrict: false }
   const before = openBefore.exec(text.slice(0, index))?.[1]?.toLowerCase()

@@ -62,11 +62,17 @@ function parse(casual: Chrono, text: string, local: Date): ParsedResult[] {
   )
   // Noon, with the machine's own zone taken out: the library reads local fields of the date it is given.
   const noon = new Date(local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate(), 12)
-  return reader.parse(text.replaceAll(anyDash, '-'), noon, { forwardDate: false })
+  const known = text.replaceAll(anyDash, '-').replaceAll(throughDays, (said) => 'to'.padEnd(said.length))
+  return reader.parse(known, noon, { forwardDate: false })
 }
 
 /** The library knows only some of them in some places. */
 const anyDash = /[\u2010-\u2015]/gu
+/** Of "November 2 through 6" it would make hours. */
+const throughDays = new RegExp(
+  `(?<=\\b(?:${anyMonth})[a-z]{0,6}\\.?\\s+\\d{1,2}(?:st|nd|rd|th)?\\s)(?:through|thru|until|till)(?=\\s\\d{1,2}(?:st|nd|rd|th)?(?!\\d|\\s*[:ap]))`,
+  'giu',
+)
 
 // The Dutch parser takes a quarter of a second for thirty numbers of days in a row.
 const maxNumbers = 12

@@ -48,7 +48,7 @@ const quarter = dayParser(
 /** "the first half of 2025", "H1". */
 const half = dayParser(
   new RegExp(
-    `(?<![\\p{L}\\p{N}])${yearBefore}(?:h(?<digit>[12])|(?<digit>[12])h(?=\\d{2}(?!\\d)|\\s(?:19|20)\\d{2})|(?<word>first|second) half(?=(?:\\s+of)?\\s+${fullYear}))${yearAfter}(?![\\p{L}\\p{N}])`,
+    `(?<![\\p{L}\\p{N}])${yearBefore}(?:h(?<digit>[12])|(?<digit>[12])h(?=\\d{2}(?!\\d)|\\s(?:19|20)\\d{2})|(?<word>first|second) half(?=(?:\\s+of)?\\s+${fullYear})|(?<word>first|second) half of the year)${yearAfter}(?![\\p{L}\\p{N}])`,
     'iu',
   ),
   (context, match) => {
@@ -76,7 +76,7 @@ function yearOf({ groups = {} }: RegExpExecArray): number | null {
 /** "last month" is the calendar month before; "the last 7 days" are the seven that end today, "past month" too. */
 const relative = dayParser(
   new RegExp(
-    `\\b${which}\\s+(?:${count}(day|week|wk|fortnight|month|mth|mo|quarter|qtr|half[ -]year|year|yr)s?|(\\d{1,4})\\s?([dwmqy]))\\b(?!\\s+(?:ago|of\\s+(?:${anyMonth})))`,
+    `\\b${which}(?:\\s+|(?=\\d))(?:${count}(day|week|wk|fortnight|month|mth|mo|quarter|qtr|half[ -]year|year|yr)s?|(\\d{1,4})\\s?([dwmqy]))\\b(?!\\s+(?:ago|of\\s+(?:${anyMonth}|${fullYear}|(?:this|last|the)\\s+(?:quarter|year)|q[1-4])))`,
     'iu',
   ),
   (context, match) => {
@@ -102,13 +102,19 @@ const units: Record<string, string> = {
   yr: 'year',
 }
 
-/** Its last day, by our weeks, which begin on Monday. */
+/** Its first or last day, by our weeks, which begin on Monday. */
 const endOfPeriod = dayParser(
-  new RegExp(`\\b(?:last\\s+day|end)\\s+of\\s+(?:the\\s+)?${which}\\s+(week|month|quarter|year)\\b`, 'iu'),
-  (context, match) => {
-    const [, word = '', unit = ''] = match.map((each) => each.toLowerCase())
-    const [, last] = stretch(todayIn(context), isFromToday(word) ? 'last' : word, null, unit)
-    return asRelative(oneDay(context, match, last))
+  new RegExp(
+    `\\b(?:(?<edge>first|last)\\s+day|end)\\s+of\\s+(?:(?:(?:the\\s+)?(?<word>${which.slice(1, -1)})|the)\\s+(?<unit>week|month|quarter|year)|(?:the\\s+year\\s+)?(?<year>${fullYear}))\\b`,
+    'iu',
+  ),
+  (context, { index, 0: said, groups = {} }) => {
+    const word = groups['word']?.toLowerCase() ?? 'this'
+    const [first, last] =
+      groups['year'] === undefined
+        ? stretch(todayIn(context), isFromToday(word) ? 'last' : word, null, groups['unit']?.toLowerCase() ?? '')
+        : [day(Number(groups['year']), 0, 1), day(Number(groups['year']), 11, 31)]
+    return asRelative(oneDay(context, { index, 0: said }, groups['edge']?.toLowerCase() === 'first' ? first : last))
   },
 )
 
@@ -127,7 +133,18 @@ const soFar = dayParser(
   },
 )
 
-export const periods: Parser[] = [quarter, half, relative, endOfPeriod, toDate, soFar]
+/** "between 3 and 5 days ago" */
+const daysAgo = dayParser(
+  new RegExp(`\\b(${number})\\s*(?:-|to|and)\\s*(${number})\\s+(day|week|month|year)s?\\s+ago\\b`, 'iu'),
+  (context, match) => {
+    const [, one = '', other = '', unit = ''] = match.map((each) => each.toLowerCase())
+    const ends = [one, other].map((steps) => move(todayIn(context), unit, -numberOf(steps)))
+    const [first, last] = ends.toSorted((a, b) => a.getTime() - b.getTime())
+    return first === undefined || last === undefined ? null : period(context, match, [first, last])
+  },
+)
+
+export const periods: Parser[] = [quarter, half, daysAgo, relative, endOfPeriod, toDate, soFar]
 
 const hourMs = 3_600_000
 const minuteMs = 60_000

@@ -53,14 +53,15 @@ const weekend = dayParser(
   },
 )
 
-const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
-const weekday = '(mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?'
+export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
+const weekdayName = '(mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?'
+export const weekday = weekdayName.replace('(', '(?:')
 const shifts: Record<string, number> = { last: -1, previous: -1, this: 0, next: 1 }
 
 /** "Monday last week", "Monday to Friday of this week": the library counts from the weekday that is nearest. */
 const dayOfWeek = dayParser(
   new RegExp(
-    `\\b${weekday}(?:\\s*(?:-|to|and|until|till|through)\\s*${weekday})?,?\\s+(?:of\\s+)?(?:the\\s+)?(last|previous|this|next)\\s+week\\b`,
+    `\\b${weekdayName}(?:\\s*(?:-|to|and|until|till|through)\\s*${weekdayName})?,?\\s+(?:of\\s+)?(?:the\\s+)?(last|previous|this|next)\\s+week\\b`,
     'iu',
   ),
   (context, match) => {
@@ -71,7 +72,7 @@ const dayOfWeek = dayParser(
 
 /** "last week on Monday" */
 const weekThenDay = dayParser(
-  new RegExp(`\\b(last|previous|this|next)\\s+week(?:'s|,)?\\s+(?:on\\s+)?${weekday}\\b`, 'iu'),
+  new RegExp(`\\b(last|previous|this|next)\\s+week(?:'s|,)?\\s+(?:on\\s+)?${weekdayName}\\b`, 'iu'),
   (context, match) => {
     const [, which = '', first = ''] = match.map((each) => each.toLowerCase())
     return inWeek(context, match, { first, last: first, weeks: shifts[which] ?? 0 })

@@ -28,19 +28,20 @@ export function daysGap(reading: QueryReading, slot: Slot, source: SlotSource): 
 
 type Said = { source: SlotSource; days: DateSpan }
 
-/** "deliveries tomorrow after 3 pm" of a query that knows no hours. */
+const partOfDay = /\b(?:morning|afternoon|evening)\b|\bat night\b/iu
+
+/** "deliveries tomorrow after 3 pm" of a query that knows no hours; "yesterday evening" of one that does not say which. */
 function hourOfDay({ query, linked }: QueryReading, slot: Slot, { source, days }: Said): Gap | null {
-  if (
-    days.time === null ||
-    days.isCounted ||
-    slot.type.isInstant ||
-    query.slots.some(({ type }) => type.kind === 'time')
-  )
-    return null
+  const isHour = days.time !== null && !days.isCounted && !slot.type.isInstant
+  const part = days.time === null ? partOfDay.exec(source.text)?.[0].toLowerCase() : undefined
+  const isPart = part !== undefined && words(part).some(({ stem }) => !query.said.has(stem))
+  if ((!isHour && !isPart) || query.slots.some(({ type }) => type.kind === 'time')) return null
   return {
     rule: 'hour of a day',
     slot: slot.name,
-    message: `cannot hold an hour: “${wordsAround(linked, source)}”`,
+    message: isHour
+      ? `cannot hold an hour: “${wordsAround(linked, source)}”`
+      : `cannot hold a part of a day: “${source.text}”`,
     isOpposed: true,
   }
 }

@@ -23,7 +23,7 @@ function gapOf(slot: Slot, said: string): Gap {
 }
 
 const unit = String.raw`(?:(?:business|working|calendar)\s+)?(?:days?|weeks?|wks?|weekends?|fortnights?|months?|mths?|mos?|quarters?|qtrs?|years?|yrs?|decades?|century|centuries|semesters?|terms?|seasons?|hours?|hrs?)`
-const season = String.raw`(?:spring|summer|autumn|winter|christmas|xmas|easter|thanksgiving|ramadan|black friday|(?:nine|eigh|seven|six)ties|holidays)`
+const season = String.raw`(?:spring|summer|autumn|winter|christmas|xmas|easter|thanksgiving|ramadan|(?:black|good)\s+friday|(?:cyber|easter)\s+monday|(?:nine|eigh|seven|six)ties|holidays)`
 const counted = String.raw`(?:few|couple(?:\s+of)?|several|\d[\d.,]*|(?:\w+\s+and\s+a\s+)?half|one|two|three|four|five|six|seven|eight|nine|ten|twelve)`
 const times = new RegExp(
   [
@@ -31,7 +31,7 @@ const times = new RegExp(
     String.raw`\b(?:fiscal|financial|academic|school|tax)\s+(?:years?|quarters?|months?)\b`,
     String.raw`(?<![\p{L}\p{N}.,/-])(?:19|20)\d{2}[/-]\d{2,4}(?![\p{L}\d/-])`,
     String.raw`\b(?:last|this|next|past|previous|prior|preceding|trailing|rolling|coming)\s+(?:${counted}[\s-]+(?:and\s+a\s+half\s+)?)?(?:${unit}|${season}|\d+\s?[dwmqyh])(?![\p{L}\p{N}])`,
-    String.raw`\b(?:in|during|since|over|until|before|after|by)\s+(?:the\s+)?(?:late\s+|early\s+)?${season}\b`,
+    String.raw`\b(?:in|on|for|during|since|over|until|before|after|by)\s+(?:the\s+)?(?:late\s+|early\s+)?${season}\b`,
     String.raw`\b(?:since|within|in\s+the\s+space\s+of)\s+(?:the\s+)?${counted}\s+${unit}\b`,
     String.raw`\b(?:19|20)\d0s\b|(?<!\p{L})['\u2019]?\d0s\b`,
     String.raw`\b(?:calendar\s+)?weeks?\s\d{1,2}\b|\b[ck]w\s?\d{1,2}\b|\bl\d{1,3}[dwm]\b|\bt-\d{1,3}\b`,
@@ -70,11 +70,13 @@ function isSpelledOut({ text, spans }: QueryReading['linked'], { end }: TextPlac
 
 const before = new RegExp(
   [
-    String.raw`\b(?:early|mid|middle|late|fiscal|financial|every|each|rest\s+of|remainder\s+of|most\s+of)[\s-]+`,
+    String.raw`\b(?:early|earlier|mid|middle|late|later|fiscal|financial|every|each|rest\s+of|remainder\s+of|most\s+of)[\s-]+`,
     String.raw`\b(?:fiscal|financial|academic|school|tax)\s+year\s+(?:of\s+)?`,
     String.raw`(?<!\b(?:since|from)\s+(?:the\s+)?)\b(?:beginning|start)\s+of\s+`,
     String.raw`\b(?:first|second|third|fourth|1st|2nd|3rd|4th|last)\s+(?:half|third|quarter|day|days|week|weeks|weekend|(?:business|working)\s+day|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\s+(?:of|in)\s+`,
     String.raw`\b(?:same|that)\s+(?:day|week|weekend|month|quarter|period|time)\s+(?:of\s+|in\s+)?`,
+    String.raw`\b(?:morning|afternoon|evening|night|${season})\s+(?:of\s+)?`,
+    String.raw`\b(?:first|last)\s+(?:\w+\s+)?(?:months?|years?)\s+(?:of|in)\s+`,
     String.raw`\bweek(?:end)?\s+(?:of|starting|beginning|ending)\s+`,
     String.raw`\b\d+\s+${unit}\s+(?:before|after|from|up\s+to|until|to|since)\s+`,
     String.raw`(?<![\p{L}\p{N}])\d{1,2}\.?\s*(?:[-\u2013/&.,]|\b(?:to|bis|and|or|until)\b)\s*(?:\d{1,2}\.\s*)?`,
@@ -116,7 +118,10 @@ function besideDays({ linked, found }: QueryReading, dated: Slot[]): TextPlace[]
 
 /** Whether the query's own texts say the words. */
 function isOwn({ linked, query: { said } }: QueryReading, { start, end }: TextPlace): boolean {
-  const spoken = words(linked.text.slice(start, end)).filter(({ text }) => !isFunctionWord(text) || text === 'each')
+  const text = linked.text.slice(start, end)
+  // A slot that is described as the beginning of a period says nothing of the beginning of a year.
+  if (/^\s*(?:beginning|start)\s+of\b/iu.test(text)) return false
+  const spoken = words(text).filter(({ text }) => !isFunctionWord(text) || text === 'each')
   const plain = spoken.filter(({ text }) => !/\d/.test(text))
   return plain.length > 0 && plain.every(({ stem }) => said.has(stem))
 }

@@ -128,11 +128,19 @@ describe('words of time that give no day are never another period', () => {
     'how many repairs did Bergen finish in the last few days',
     'how many repairs did Bergen finish last summer',
     'how many repairs did Bergen finish in the same week last year',
-    'how many repairs did Bergen finish in the 3rd week of October',
     'how many repairs did Bergen finish 1.-5. November',
     'how many repairs did Bergen finish every Monday',
+    'how many repairs did Bergen finish the summer of 2025',
+    'how many repairs did Bergen finish at the beginning of 2025',
+    'how many repairs did Bergen finish later this year',
+    'how many repairs did Bergen finish on Black Friday',
+    'how many repairs did Bergen finish on the night of 18 July 2026',
   ])('%s: is asked back', async (question) => {
     expect(await told(question)).toContain('names no period that is known')
+  })
+
+  test('a part of a day is not the whole of it', async () => {
+    expect(await told('how many repairs did Bergen finish yesterday evening')).toContain('part of a day')
   })
 
   test('what came late is no part of a week', async () => {
