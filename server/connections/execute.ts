@@ -18,7 +18,7 @@ import {
   selectRequests,
   type StoredRequest,
 } from './apis/shared-apis.ts'
-import { storeConfiguration } from './apis/stored-configuration.ts'
+import { storeConfiguration, withinConnectionBytes } from './apis/stored-configuration.ts'
 import { takeTurn, type Turn } from './load/load-turns.ts'
 import type { BuiltOrigin } from './fetch/row-origin.ts'
 import type { Database } from '../store/index.ts'
@@ -78,12 +78,17 @@ async function executeInTurn(app: IngestApp, caller: Caller, execution: Executio
         // Another act may delete it meanwhile.
         await apiNamed({ ...app, store: { db: transaction } }, projectId, configuration)
         const stored = storeConfiguration(app.vault, configuration)
-        const updated = await transaction
-          .updateTable('datasources')
-          .set({ ...stored, ...(request.pagination && { pagination: JSON.stringify(request.pagination) }) })
-          .where('id', '=', datasourceId)
-          .where('projectId', '=', projectId)
-          .executeTakeFirst()
+        const updated = await withinConnectionBytes(
+          transaction,
+          { projectId, table: 'datasources', id: datasourceId },
+          () =>
+            transaction
+              .updateTable('datasources')
+              .set({ ...stored, ...(request.pagination && { pagination: JSON.stringify(request.pagination) }) })
+              .where('id', '=', datasourceId)
+              .where('projectId', '=', projectId)
+              .executeTakeFirst(),
+        )
         if (updated.numUpdatedRows > 0n) return
         const name = request.connect_spec.name
         await insertDatasource(app, transaction, caller, {

@@ -1,11 +1,14 @@
+import { sql } from 'kysely'
 import { fixedLimits } from '../../api/limits.ts'
 import type { RowTest } from '../../api/row-tests.ts'
 import { recordAct, requireRole, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
-import { countOf, lockProjectForQuota, refuseFull, jsonBytesOf, type Database } from '../store/index.ts'
+import { countOf, lockProjectForQuota, refuseFull, withinBytes, type Database } from '../store/index.ts'
 
 type Parts = { store: Pick<Database, 'db'> }
 type Named = { projectId: string; name: string }
+
+const weights = { rowTests: sql<number>`octet_length(content::text)` }
 
 /** By name. */
 export async function readTests({ store }: Parts, projectId: string): Promise<RowTest[]> {
@@ -43,14 +46,14 @@ export async function putTest(
     const others = transaction.selectFrom('rowTests').where('projectId', '=', projectId).where('name', '<>', name)
     refuseFull({ count: await countOf(others), most: fixedLimits.rowTests.value, what: 'Tests of a project are' })
     const content = JSON.stringify(test)
-    // All of them are read at once, for a release as for a list.
-    const bytes = (await jsonBytesOf(others, 'content')) + Buffer.byteLength(content)
-    if (bytes > fixedLimits.rowTestBytes.value) throw tooMuch()
-    await transaction
-      .insertInto('rowTests')
-      .values({ projectId, name, content })
-      .onConflict((conflict) => conflict.columns(['projectId', 'name']).doUpdateSet({ content, updatedAt: new Date() }))
-      .execute()
+    const room = { weights, most: fixedLimits.rowTestBytes.value, what: 'Tests of a project' }
+    await withinBytes(transaction, { ...room, projectId, table: 'rowTests', key: 'name', value: name }, () =>
+      transaction
+        .insertInto('rowTests')
+        .values({ projectId, name, content })
+        .onConflict((on) => on.columns(['projectId', 'name']).doUpdateSet({ content, updatedAt: new Date() }))
+        .execute(),
+    )
     await recordAct(transaction, caller, { action: 'test.saved', target: name, projectId })
   })
   return test
@@ -67,12 +70,5 @@ export async function deleteTest(app: { store: Database }, caller: Caller, { pro
       .executeTakeFirst()
     if (gone === undefined) throw new Failure('not_found', { message: `The project has no test ${name}.` })
     await recordAct(transaction, caller, { action: 'test.deleted', target: name, projectId })
-  })
-}
-
-function tooMuch(): Failure {
-  return new Failure('conflict', {
-    reason: 'quota_exceeded',
-    message: `Tests of a project hold at most ${fixedLimits.rowTestBytes.value} bytes together. Give this one fewer rows, or delete another.`,
   })
 }

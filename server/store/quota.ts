@@ -1,6 +1,7 @@
-import { sql, type SelectQueryBuilder, type Transaction } from 'kysely'
+import { sql, type RawBuilder, type SelectQueryBuilder, type Transaction } from 'kysely'
 import { Failure } from '../failure.ts'
 import type { Tables } from './tables.ts'
+import { beforeCommit } from './transactions.ts'
 
 /** One at a time adds to a project, so that two who each find room for one do not both take it. */
 export async function lockProjectForQuota(transaction: Transaction<Tables>, projectId: string): Promise<void> {
@@ -27,13 +28,49 @@ export async function countOf<Table extends keyof Tables>(
   return count
 }
 
-/** How many bytes of JSON they have in a column. */
-export async function jsonBytesOf<Table extends keyof Tables>(
-  query: SelectQueryBuilder<Tables, Table, object>,
-  column: string,
-): Promise<number> {
-  const bytes = sql<number>`coalesce(sum(octet_length(${sql.ref(column)}::text)), 0)::float8`.as('bytes')
-  return (await query.select(bytes).executeTakeFirstOrThrow()).bytes
+type Weighed = {
+  projectId: string
+  /** The row that is written. */
+  table: keyof Tables
+  key: string
+  value: string
+  /** Bytes of a row, by table, of all tables that count together. */
+  weights: Partial<Record<keyof Tables, RawBuilder<number>>>
+  most: number
+  what: string
+}
+
+/**
+ * Refuses a row that grows where all of a project are then larger than may be: they are read at once. What is there
+ * stays, and may be made smaller. Two who write at once may both take the last room.
+ */
+export async function withinBytes<Result>(
+  transaction: Transaction<Tables>,
+  { projectId, table, key, value, weights, most, what }: Weighed,
+  write: () => Promise<Result>,
+): Promise<Result> {
+  const ofProject = (each: string) =>
+    sql`select coalesce(sum(${weights[each as keyof Tables]}), 0)::float8 as bytes from ${sql.table(each)} where ${sql.ref('projectId')} = ${projectId}`
+  const bytesOf = async (select: RawBuilder<unknown>): Promise<number> => {
+    const { rows } = await sql<{ bytes: number }>`${select}`.execute(transaction)
+    return rows.reduce((sum, { bytes }) => sum + bytes, 0)
+  }
+  const row = sql`${ofProject(table)} and ${sql.ref(key)} = ${value}`
+  const before = await bytesOf(row)
+  const result = await write()
+  if (before > 0 && (await bytesOf(row)) <= before) return result
+  await beforeCommit(transaction, what, async () => {
+    const all = await bytesOf(sql.join(Object.keys(weights).map(ofProject), sql` union all `))
+    if (all > most) throw tooLarge(what, most)
+  })
+  return result
+}
+
+function tooLarge(what: string, most: number): Failure {
+  return new Failure('conflict', {
+    reason: 'quota_exceeded',
+    message: `${what} hold at most ${most} bytes together. Make this one shorter, or delete another.`,
+  })
 }
 
 /** One at a time adds to what all projects, or a person, have together. Ends with the transaction. */

@@ -27,6 +27,19 @@ export async function inTransaction(
 /** Longer than any work between two statements of it takes. */
 const idleMs = 600_000
 
+const checks = new WeakMap<Transaction<Tables>, Map<string, () => Promise<void>>>()
+
+/** Runs a check at once; of many verbs as one, once behind them all. Later checks of a name take the place of earlier ones. */
+export async function beforeCommit(
+  transaction: Transaction<Tables>,
+  name: string,
+  check: () => Promise<void>,
+): Promise<void> {
+  const waiting = checks.get(transaction)
+  if (waiting === undefined) await check()
+  else waiting.set(name, check)
+}
+
 /** Rolls everything back without being a failure. */
 const taken = new Error('rolled back')
 
@@ -44,7 +57,10 @@ export async function inOneTransaction<Result, Store extends { db: Kysely<Tables
   try {
     await store.db.transaction().execute(async (transaction) => {
       await sql`set local idle_in_transaction_session_timeout = ${sql.lit(idleMs)}`.execute(transaction)
+      const waiting = new Map<string, () => Promise<void>>()
+      checks.set(transaction, waiting)
       done.result = await work(storeWithin(store, transaction), transaction)
+      for (const check of waiting.values()) await check()
       if (takeBack) throw taken
     })
   } catch (error) {

@@ -86,6 +86,73 @@ describe('values that an author gives as an example are short, and examples no m
   })
 })
 
+describe('what authors write is bounded together, for a definition holds all of it', () => {
+  const config = (chars: number) => ({ url: 'https://api.example', method: 'POST', body: raw('c'.repeat(chars)) })
+  const raw = (content: string) => ({ type: 'raw', content })
+  const full = (what: string, bytes: number) =>
+    `${what} of a project hold at most ${bytes} bytes together. Make this one shorter, or delete another.`
+
+  test('connections and APIs, with the contracts of tables', async () => {
+    const { path } = await openModelProject(t)
+    const add = async (name: string, chars: number) =>
+      t.operator.post(`${path}/datasources`, { name, kind: 'http_api', config: config(chars) })
+    const ids: string[] = []
+    for (let at = 0; at < 16; at += 1) {
+      ids.push((await expectStatus(201, add(`table ${at}`, 1_000_000))).body.id)
+    }
+    const { message } = (await expectStatus(409, add('last', 1_000_000))).body
+    expect(message).toBe(full('Connections and APIs', 16_777_216))
+    const base = { url: 'https://api.example', headers: { 'x-long': 'h'.repeat(900_000) } }
+    await expectStatus(409, t.operator.post(`${path}/apis`, { name: 'last', config: base }))
+    await expectStatus(201, add('short', 600_000))
+    const schema = `${path}/datasources/${ids[0]}/schema`
+    const columns = times(900, (at) => ({ source_name: `column ${at}`, description: 'd'.repeat(900) }))
+    await expectStatus(409, t.operator.patch(schema, { columns }))
+    const definition = await expectStatus(
+      409,
+      t.operator.put(`${path}/definition?prune=false`, {
+        definition: 1,
+        connections: [{ table_name: 'one_more', name: 'one more', kind: 'http_api', config: config(900_000) }],
+      }),
+    )
+    expect(definition.body.message).toBe(full('Connections and APIs', 16_777_216))
+    await expectStatus(404, t.operator.get(`${path}/datasources/one_more`))
+
+    // An earlier version let more in: all of it is there, and may become less.
+    const sealed = 'select project_id, config, sealed_secrets, kind from datasources where id = $1'
+    await t.app.store.pool.query(
+      `insert into datasources (id, name, table_name, project_id, config, sealed_secrets, kind)
+       select 'ds_more' || at, 'more ' || at, 'more_' || at, s.* from (${sealed}) s, generate_series(1, 4) at`,
+      [ids[0]],
+    )
+    expect((await expectStatus(200, t.operator.get(`${path}/datasources?limit=200`))).body.data).toHaveLength(21)
+    const whole = (await expectStatus(200, t.operator.get(`${path}/definition`))).body
+    expect(whole.connections).toHaveLength(21)
+    const same = await expectStatus(200, t.operator.put(`${path}/definition?prune=false`, whole))
+    expect(new Set(same.body.plan.map((each: { action: string }) => each.action))).toEqual(new Set(['unchanged']))
+    await expectStatus(200, t.operator.patch(`${path}/datasources/${ids[1]}`, { config: config(900_000) }))
+    await expectStatus(409, t.operator.patch(`${path}/datasources/${ids[1]}`, { config: config(900_001) }))
+  }, 120_000)
+
+  test('queries', async () => {
+    const { path } = await openModelProject(t)
+    const examples = (chars: number) => times(500, (at) => ({ question: `which number ${at} ${'q'.repeat(chars)}` }))
+    const query = (name: string, chars: number) => ({ name, sql: 'SELECT 1 AS one', examples: examples(chars) })
+    const queries = (from: number) => times(30, (at) => query(`query_${from + at}`, 960))
+    const put = async (from: number) =>
+      t.operator.put(`${path}/definition?prune=false`, { definition: 1, queries: queries(from) })
+    await expectStatus(200, put(0))
+    await expectStatus(200, put(30))
+    const { message } = (await expectStatus(409, put(60))).body
+    expect(message).toBe(full('Queries', 33_554_432))
+    const room = await t.operator.post(`${path}/queries`, query('last', 900))
+    expect([room.status, (await t.operator.put(`${path}/queries/query_0`, query('query_0', 10))).status]).toEqual([
+      201, 200,
+    ])
+    expect((await expectStatus(200, t.operator.get(`${path}/definition`))).body.queries).toHaveLength(61)
+  }, 120_000)
+})
+
 test('rows that are too long to show are compared and counted', async () => {
   const sql = (text: string) => `SELECT id, repeat('${text}', CASE id WHEN 1 THEN 1 ELSE 20000 END) AS cell FROM orders`
   await expectStatus(201, t.operator.post(`${p.path}/models`, { name: 'cells', sql: sql('a') }))

@@ -16,7 +16,7 @@ import { originOf, restoreConfiguration } from '../secrets/mask.ts'
 import { mapSecrets } from '../secrets/places.ts'
 import { namedValuesFor } from './named-values.ts'
 import { asRequest } from './shared-apis.ts'
-import { openConfiguration, storeConfiguration } from './stored-configuration.ts'
+import { openConfiguration, storeConfiguration, withinConnectionBytes } from './stored-configuration.ts'
 
 export type Api = Value<typeof api>
 
@@ -43,10 +43,12 @@ export async function createApi(
         most: app.config.limits.apisPerProject,
         what: 'APIs of a project are',
       })
-      await transaction
-        .insertInto('apis')
-        .values({ id, projectId, name, ...storeConfiguration(app.vault, configuration), ...settingsOf(input) })
-        .execute()
+      await withinConnectionBytes(transaction, { projectId, table: 'apis', id }, () =>
+        transaction
+          .insertInto('apis')
+          .values({ id, projectId, name, ...storeConfiguration(app.vault, configuration), ...settingsOf(input) })
+          .execute(),
+      )
       await recordAct(transaction, caller, { action: 'api.created', target: id, projectId, details: { name } })
     }),
     'apis_project_id_name_key',
@@ -107,7 +109,9 @@ export async function updateApi(
     // It may take other calls from now on than it said of those before.
     const values = { ...changes, pausedUntil: null, updatedAt: new Date() }
     await refuseTaken(
-      transaction.updateTable('apis').set(values).where('id', '=', apiId).execute(),
+      withinConnectionBytes(transaction, { projectId, table: 'apis', id: apiId }, () =>
+        transaction.updateTable('apis').set(values).where('id', '=', apiId).execute(),
+      ),
       'apis_project_id_name_key',
       `There is an API ${name} already. Choose another name.`,
     )

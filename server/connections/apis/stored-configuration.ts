@@ -1,6 +1,8 @@
+import { sql, type Transaction } from 'kysely'
 import type { HttpConfiguration } from '../../../api/connections.ts'
+import { fixedLimits } from '../../../api/limits.ts'
 import type { Vault } from '../../access/index.ts'
-import type { Database } from '../../store/index.ts'
+import { withinBytes, type Database, type Tables } from '../../store/index.ts'
 import { maskConfiguration } from '../secrets/mask.ts'
 
 /** How a configuration is kept: readable without its secrets, and sealed with them. */
@@ -12,6 +14,24 @@ export function storeConfiguration(vault: Vault, configuration: HttpConfiguratio
 
 export function openConfiguration(vault: Vault, sealed: Buffer): HttpConfiguration {
   return vault.open(sealed) as HttpConfiguration
+}
+
+/** With the contracts of tables, models included. */
+const weights = {
+  datasources: sql<number>`coalesce(octet_length(sealed_secrets), 0) + coalesce(octet_length(pagination::text), 0)
+    + coalesce(octet_length(for_each::text), 0) + octet_length(column_rules::text) + octet_length(checks::text)
+    + octet_length(load::text)`,
+  apis: sql<number>`octet_length(sealed_secrets)`,
+}
+
+/** A definition, and a list, holds all of them at once. */
+export async function withinConnectionBytes<Result>(
+  transaction: Transaction<Tables>,
+  { projectId, table, id }: { projectId: string; table: 'datasources' | 'apis'; id: string },
+  write: () => Promise<Result>,
+): Promise<Result> {
+  const room = { weights, most: fixedLimits.connectionBytes.value, what: 'Connections and APIs of a project' }
+  return withinBytes(transaction, { ...room, projectId, table, key: 'id', value: id }, write)
 }
 
 const maskedAtOnce = 500

@@ -25,7 +25,7 @@ import {
 } from '../../store/index.ts'
 import { apiNamed, openRequest, restoredRequest, selectRequests } from '../apis/shared-apis.ts'
 import { checkPagination } from '../request/pages.ts'
-import { storeConfiguration } from '../apis/stored-configuration.ts'
+import { storeConfiguration, withinConnectionBytes } from '../apis/stored-configuration.ts'
 import { maskConfiguration, restoreConfiguration } from '../secrets/mask.ts'
 import { checkRequest, refuseRequest, type DatasourceChanges } from './check-request.ts'
 import { noDatasource } from './refresh.ts'
@@ -77,26 +77,22 @@ export async function insertDatasource(
   // Another act may delete it meanwhile.
   if (input.config !== undefined) await apiNamed({ ...app, store: { db: transaction } }, input.projectId, input.config)
   const tableName = input.tableName ?? (await freeTableName(transaction, input.projectId, input.name))
+  const { id, projectId, name, kind = 'http_api' } = input
   await refuseTaken(
-    transaction
-      .insertInto('datasources')
-      .values({
-        id: input.id,
-        projectId: input.projectId,
-        name: input.name,
-        kind: input.kind ?? 'http_api',
-        tableName,
-        ...columnsOf(app, input),
-      })
-      .execute(),
+    withinConnectionBytes(transaction, { projectId, table: 'datasources', id }, () =>
+      transaction
+        .insertInto('datasources')
+        .values({ id, projectId, name, kind, tableName, ...columnsOf(app, input) })
+        .execute(),
+    ),
     'datasources_project_id_table_name_key',
     `The project has a table ${tableName} already. Choose another table_name.`,
   )
   await recordAct(transaction, caller, {
     action: 'datasource.created',
-    target: input.id,
-    projectId: input.projectId,
-    details: { name: input.name, table_name: tableName },
+    target: id,
+    projectId,
+    details: { name, table_name: tableName },
   })
 }
 
@@ -173,12 +169,14 @@ export async function changeDatasource(
     schedule: input.schedule === undefined ? before.schedule : input.schedule,
     scheduleTimeZone: input.scheduleTimeZone ?? before.scheduleTimeZone,
   }
-  await transaction
-    .updateTable('datasources')
-    .set({ ...(input.name !== undefined && { name: input.name }), ...columnsOf(app, changes) })
-    .where('id', '=', input.datasourceId)
-    .execute()
   const { projectId, datasourceId, ...given } = input
+  await withinConnectionBytes(transaction, { projectId, table: 'datasources', id: datasourceId }, () =>
+    transaction
+      .updateTable('datasources')
+      .set({ ...(input.name !== undefined && { name: input.name }), ...columnsOf(app, changes) })
+      .where('id', '=', datasourceId)
+      .execute(),
+  )
   const changed = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]))
   const details = { changed }
   await recordSourceAct(transaction, caller, { action: 'datasource.updated', projectId, datasourceId, details })

@@ -5,6 +5,7 @@ import { requireRole, type Caller } from '../../access/index.ts'
 import { dataChanged, liveDataVersion, type Catalogs, type LiveData, type QueryGate } from '../../data/index.ts'
 import { Failure } from '../../failure.ts'
 import type { ColumnRule, Database } from '../../store/index.ts'
+import { withinConnectionBytes } from '../apis/stored-configuration.ts'
 import { readRules, refuseRules, type TableRules } from './table-rules.ts'
 import { recordSourceAct } from './source-acts.ts'
 
@@ -60,16 +61,18 @@ export async function changeSchema(
   refuseClashes(schema)
   if (next.onBreaking === 'hold') await refuseHiding(app, { projectId, tableName, live, columns })
   await app.store.db.transaction().execute(async (transaction) => {
-    await transaction
-      .updateTable('datasources')
-      .set({
-        columnRules: JSON.stringify(next.columns),
-        onMismatch: next.onMismatch,
-        onBreaking: next.onBreaking,
-        checks: JSON.stringify(next.checks),
-      })
-      .where('id', '=', datasourceId)
-      .execute()
+    await withinConnectionBytes(transaction, { projectId, table: 'datasources', id: datasourceId }, () =>
+      transaction
+        .updateTable('datasources')
+        .set({
+          columnRules: JSON.stringify(next.columns),
+          onMismatch: next.onMismatch,
+          onBreaking: next.onBreaking,
+          checks: JSON.stringify(next.checks),
+        })
+        .where('id', '=', datasourceId)
+        .execute(),
+    )
     await recordSourceAct(transaction, caller, {
       action: 'datasource.schema_changed',
       projectId,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Selectable, Transaction } from 'kysely'
+import { sql, type Selectable, type Transaction } from 'kysely'
+import { fixedLimits } from '../../../api/limits.ts'
 import type { SlotsSchema } from '../../../api/slots.ts'
 import { labelOf, recordAct, requireRole, type Caller } from '../../access/index.ts'
 import { Failure } from '../../failure.ts'
@@ -9,6 +10,7 @@ import {
   refuseTaken,
   pageOf,
   requireRoomInProject,
+  withinBytes,
   type Page,
   type QueryColumns,
   type Tables,
@@ -57,19 +59,17 @@ export async function createQuery(
       })
       // Under the lock of the line above: a move to another engine is before it or sees it.
       if ((await engineOf({ db: transaction }, projectId)) !== dialect) throw changedMeanwhile(name)
-      await transaction
-        .insertInto('queries')
-        .values({
-          id: newId('query'),
-          projectId,
-          name,
-          ...columnsOf(content),
-          tags: [...new Set(tags)],
-          reads: 'tables' in examined ? JSON.stringify(examined.tables) : null,
-          contentHash: contentHashOf(content),
-          updatedBy: labelOf(caller),
-        })
-        .execute()
+      const values = {
+        id: newId('query'),
+        projectId,
+        name,
+        ...columnsOf(content),
+        tags: [...new Set(tags)],
+        reads: 'tables' in examined ? JSON.stringify(examined.tables) : null,
+        contentHash: contentHashOf(content),
+        updatedBy: labelOf(caller),
+      }
+      await withinDraftBytes(transaction, values, () => transaction.insertInto('queries').values(values).execute())
       await recordAct(transaction, caller, { action: 'query.created', target: name, projectId })
     }),
     name,
@@ -92,20 +92,22 @@ export async function changeQuery(
   const content = { ...contentOf(before), ...changes, dialect }
   const examined = input.unexamined === undefined ? await examine(app, projectId, content) : null
   await app.store.db.transaction().execute(async (transaction) => {
-    const saved = await transaction
-      .updateTable('queries')
-      .set((set) => ({
-        ...columnsOf(content),
-        reads: examined === null ? null : JSON.stringify(examined.tables),
-        contentHash: contentHashOf(content),
-        revision: set('revision', '+', 1),
-        updatedAt: set.fn<Date>('now'),
-        updatedBy: labelOf(caller),
-      }))
-      .where('id', '=', before.id)
-      // Also without If-Match, what was inspected together is saved together.
-      .where('revision', '=', input.revision ?? before.revision)
-      .executeTakeFirst()
+    const saved = await withinDraftBytes(transaction, before, () =>
+      transaction
+        .updateTable('queries')
+        .set((set) => ({
+          ...columnsOf(content),
+          reads: examined === null ? null : JSON.stringify(examined.tables),
+          contentHash: contentHashOf(content),
+          revision: set('revision', '+', 1),
+          updatedAt: set.fn<Date>('now'),
+          updatedBy: labelOf(caller),
+        }))
+        .where('id', '=', before.id)
+        // Also without If-Match, what was inspected together is saved together.
+        .where('revision', '=', input.revision ?? before.revision)
+        .executeTakeFirst(),
+    )
     if (saved.numUpdatedRows === 0n) throw changedMeanwhile(name)
     await recordAct(transaction, caller, {
       action: 'query.changed',
@@ -115,6 +117,21 @@ export async function changeQuery(
     })
   })
   return withDeployments(app, await readDraft(app, input))
+}
+
+const weights = {
+  queries: sql<number>`octet_length(sql) + octet_length(description) + octet_length(slots::text)
+    + octet_length(examples::text) + coalesce(octet_length(chart::text), 0)`,
+}
+
+/** A definition holds all of them at once. */
+async function withinDraftBytes<Result>(
+  transaction: Transaction<Tables>,
+  { projectId, id }: { projectId: string; id: string },
+  write: () => Promise<Result>,
+): Promise<Result> {
+  const room = { weights, most: fixedLimits.draftBytes.value, what: 'Queries of a project' }
+  return withinBytes(transaction, { ...room, projectId, table: 'queries', key: 'id', value: id }, write)
 }
 
 export async function deleteQuery(app: { store: Database }, caller: Caller, input: Named): Promise<void> {

@@ -56,9 +56,9 @@ async function longCells({ installation: { manage }, project: { projectId }, ids
 const cellsSql = (more: number): string =>
   `SELECT id, [x + id + ${more} FOR x IN range(60000)] AS n FROM (SELECT range AS id FROM range(20), (SELECT 1 FROM orders LIMIT 1))`
 
-/** Connections, APIs and cases that are as many kilobytes as one may be. */
+/** Connections and APIs that are as many bytes together as they may be, and cases that are each. */
 const longPart = 'r"'.repeat(200_000)
-const [manyConnections, manyCases] = [60, 200]
+const [manyConnections, manyApis, manyCases] = [12, 11, 200]
 async function longParts({ installation: { manage, project: make }, ids }: MeasuredStage): Promise<void> {
   const { projectId } = await make({ which: { sql: 'SELECT id FROM orders' } })
   ids['long_id'] = projectId
@@ -71,7 +71,7 @@ async function longParts({ installation: { manage, project: make }, ids }: Measu
       config: { api: 'shared', url: `/x/${at}`, method: 'POST', body: { type: 'raw', content: longPart } },
     })
   }
-  for (let at = 0; at < manyConnections; at += 1) {
+  for (let at = 0; at < manyApis; at += 1) {
     await manage('POST', `${path}/apis`, {
       name: `long_${at}`,
       config: {
@@ -145,18 +145,23 @@ export const amplifiedLoads: Load[] = [
     search: '?limit=200',
     bytes: 10_000,
   },
-  long('60 connections of 400 kB, a page of them', `GET ${project}/datasources`, { search: '?limit=200' }),
-  long('60 APIs of 800 kB, a page of them', `GET ${project}/apis`, { search: '?limit=200' }),
+  long('12 connections of 600 kB, a page of them', `GET ${project}/datasources`, { search: '?limit=200' }),
+  long('11 APIs of 800 kB, a page of them', `GET ${project}/apis`, { search: '?limit=200' }),
+  long('an API that is one too many beside these', `POST ${project}/apis`, {
+    status: 409,
+    words: 'bytes together',
+    body: { name: 'last', config: { url: 'https://api.example', headers: { 'x-long': longPart } } },
+  }),
   long('200 cases of 8 kB, a page of them', `GET ${project}/evaluations`, { search: '?limit=200' }),
-  long('the definition of parts of 400 kB', `GET ${project}/definition`),
-  long('a variable, deleted beside 60 connections of 400 kB', `DELETE ${project}/variables/:variable_id`, {
+  long('the definition of parts of 600 kB, as many as may be', `GET ${project}/definition`),
+  long('a variable, deleted beside 12 connections of 600 kB', `DELETE ${project}/variables/:variable_id`, {
     before: async ({ installation: { manage }, ids }) => {
       const path = `/v1/projects/${ids['long_id']}/variables`
       ids['variable_id'] = String((await manage('POST', path, { name: 'unused', value: 'x' }))['id'])
     },
     status: 204,
   }),
-  long('an API of 60 connections of 400 kB, which goes elsewhere', `PATCH ${project}/apis/:api_id`, {
+  long('an API of 12 connections of 600 kB, which goes elsewhere', `PATCH ${project}/apis/:api_id`, {
     status: 'answered',
     body: { config: { url: 'https://other.example' } },
     before: async ({ installation: { manage }, ids }) => {
