@@ -55,14 +55,26 @@ export async function failingTests(
 }
 
 export function testFailed(failing: TestResult[], hint: string): Failure {
-  const [first] = failing
-  const more = failing.length > 1 ? ` (and ${failing.length - 1} more)` : ''
-  const of = first?.query ?? first?.model ?? null
+  const ran = failing.filter(({ isReached }) => isReached)
+  const unreached = failing.filter(({ isReached }) => !isReached)
   return new Failure('conflict', {
     reason: 'test_failed',
-    message: `The test ${first?.name ?? ''}${of === null ? '' : ` of ${of}`} does not pass${more}: ${first?.message ?? ''} ${hint}`,
-    details: failing.map(({ name, message }) => ({ field: name, message: message ?? '' })),
+    message: [...failedWords(ran), ...unreachedWords(unreached), hint].join(' '),
+    details: [...ran, ...unreached].map(({ name, message }) => ({ field: name, message: message ?? '' })),
   })
+}
+
+function failedWords([first, ...others]: TestResult[]): string[] {
+  if (first === undefined) return []
+  const of = first.query ?? first.model
+  const more = others.length > 0 ? ` (and ${others.length} more)` : ''
+  return [`The test ${first.name}${of === null ? '' : ` of ${of}`} does not pass${more}: ${first.message ?? ''}`]
+}
+
+function unreachedWords([first, ...others]: TestResult[]): string[] {
+  if (first === undefined) return []
+  const more = others.length > 0 ? ` and ${others.length} more were` : ' was'
+  return [`The test ${first.name}${more} not reached: the tests before took too long together.`]
 }
 
 function refuse(results: TestResult[], hint: string): void {

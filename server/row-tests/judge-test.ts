@@ -10,7 +10,10 @@ import { bindCall, examine, type ChangedQuery, type QueryToTest } from '../queri
 import { differenceOf } from './difference.ts'
 import { givenTable, type Contracts } from './given.ts'
 
-export type TestResult = Value<typeof testResult>
+export type TestResult = Value<typeof testResult> & {
+  /** False where the time of all together was over before it. */
+  isReached: boolean
+}
 
 type Asked = { question: string; parameters: Record<string, unknown>; at: number | null }
 /** Reads a question: the query that answers it, and the values that it says. Throws the refusal. */
@@ -77,7 +80,7 @@ export async function runAll(
 function late(test: RowTest, limitMs: number): TestResult {
   const { name, query = null, model = null } = test
   const message = `It was not run: the tests before it took more than ${limitMs / 1_000} s. Run fewer at once.`
-  return { name, query, model, ...failed(message), elapsedMs: 0 }
+  return { name, query, model, ...failed(message), elapsedMs: 0, isReached: false }
 }
 
 async function runOne(app: JudgeParts, stage: Stage, test: RowTest): Promise<TestResult> {
@@ -87,7 +90,7 @@ async function runOne(app: JudgeParts, stage: Stage, test: RowTest): Promise<Tes
     if (!(error instanceof Failure) || error.code === 'internal_error' || error.code === 'overloaded') throw error
     return failed(error.message)
   })
-  return { name, query, model, ...found, elapsedMs: Math.round(performance.now() - startedMs) }
+  return { name, query, model, ...found, elapsedMs: Math.round(performance.now() - startedMs), isReached: true }
 }
 
 type Judged = Pick<TestResult, 'passed' | 'message' | 'missing' | 'unexpected'>

@@ -179,6 +179,30 @@ describe('tests of models', () => {
   })
 })
 
+test('tests that a release does not reach within the time of all together hold it, and are named', async () => {
+  await loadOrders()
+  await expectStatus(201, t.operator.post(`${p.path}/queries`, revenue))
+  const one = { query: 'revenue', given, parameters: { country: 'DE' }, expect: [{ revenue: 5 }] }
+  const tests = Array.from({ length: 60 }, (_, at) => ({ ...one, name: `test_${String(at).padStart(2, '0')}` }))
+  const { body: read } = await expectStatus(200, t.operator.get(`${p.path}/definition`))
+  await expectStatus(200, t.operator.put(`${p.path}/definition?force=true`, { ...read, tests }))
+  const { executeTimeoutMs } = t.app.config.limits
+  Object.assign(t.app.config.limits, { executeTimeoutMs: 50 })
+  try {
+    const { body } = await expectStatus(409, release())
+    expect(body.message).toMatch(
+      /^The test test_\d\d and \d+ more were not reached: the tests before took too long together\. Deploy with force/,
+    )
+    expect(body.details).toHaveLength(20)
+    expect(body.details.at(-1).message).toBe(
+      'It was not run: the tests before it took more than 0.05 s. Run fewer at once.',
+    )
+  } finally {
+    Object.assign(t.app.config.limits, { executeTimeoutMs })
+  }
+  await expectStatus(200, release())
+})
+
 describe('a test of the last recorded call', () => {
   const fromCall = (body: Record<string, unknown>) => t.operator.post(`${p.path}/tests/from-call`, body)
   const call = async (parameters: Record<string, unknown>) => {
