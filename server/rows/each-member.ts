@@ -5,7 +5,7 @@ import { createJsonScanner, type ScanOptions } from './json/json-scan.ts'
 import { createKeyShapes } from './json/key-shapes.ts'
 import { createMemberWalk, type FoundRows, type KeyColumn, type PathMember, type Miss } from './json/member-walk.ts'
 import { createLineReader } from './text/lines.ts'
-import { createRowWriter } from './text/row-file.ts'
+import { createRowWriter, mostRowBytes, refuseRepeating } from './text/row-file.ts'
 import { kinds } from './json/shape.ts'
 
 /** An extractor with `*`, on its way through a file. */
@@ -31,14 +31,15 @@ export async function expandMembers({ members, path, rows, base, ...options }: E
   rowCount: number
   hasDuplicates: boolean
 }> {
-  const writer = createRowWriter(rows, base)
+  const most = await mostRowBytes(members)
+  const writer = createRowWriter(rows, base, most)
   const lines = createLineReader(members, { from: 0 })
   let rowCount = 0
   let hasDuplicates = false
   const walk = createMemberWalk(path, readerOf(path, options.maxDepth), (found, columns) => {
     rowCount += found.count
     hasDuplicates ||= found.hasDuplicates
-    for (const piece of led(found.pieces, columns)) writer.copy(piece)
+    for (const piece of led(found, columns, most)) writer.copy(piece)
     return true
   })
   for (let line = await lines.read(); line !== null; line = lines.next() ?? (await lines.read())) {
@@ -55,12 +56,11 @@ export async function expandMembers({ members, path, rows, base, ...options }: E
 /** Pieces of a member's own bytes. */
 type RowBytes = { pieces: Buffer[]; count: number; hasDuplicates: boolean }
 
-function led(pieces: Buffer[], columns: KeyColumn[]): Buffer[] {
+function led({ pieces, count }: RowBytes, columns: KeyColumn[], most: number): Buffer[] {
   if (columns.length === 0) return pieces
-  return withColumns(
-    Buffer.concat(pieces),
-    columns.map(([key, name]) => `${JSON.stringify(key)}:${JSON.stringify(name)}`).join(','),
-  )
+  const keys = columns.map(([key, name]) => `${JSON.stringify(key)}:${JSON.stringify(name)}`).join(',')
+  refuseRepeating(count * keys.length, most)
+  return withColumns(Buffer.concat(pieces), keys)
 }
 
 /** Reads members by the scanner that reads whole answers, so that no value changes. */

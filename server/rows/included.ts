@@ -2,6 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { Failure } from '../failure.ts'
 import { withColumns } from './each-member.ts'
 import { createLineReader } from './text/lines.ts'
+import { refuseRepeating } from './text/row-file.ts'
 
 /** Included resources of one answer by type and id: what they are, and their attributes, as JSON. */
 export type Resources = ReadonlyMap<string, string>
@@ -33,14 +34,19 @@ export async function readResources(file: FileHandle): Promise<Resources> {
 }
 
 /** A row with what its relationships lead to, each in a column that is called after the relationship. */
-export function withResources(line: Buffer, resources: Resources): Buffer {
+export function withResources(line: Buffer, resources: Resources, most: number): Buffer {
   const row = JSON.parse(line.toString()) as Record<string, unknown> | null
   if (typeof row !== 'object' || row === null) return line
   const relationships = (row['relationships'] ?? {}) as Record<string, { data?: unknown } | null>
+  let bytes = 0
   const columns = Object.entries(relationships).flatMap(([name, relationship]) => {
     const data = relationship?.data
     const pointers = (Array.isArray(data) ? data : [data]).filter((each) => typeof each === 'object' && each !== null)
-    const found = pointers.flatMap((each) => resources.get(keyOf(each as Pointer)) ?? [])
+    const found = pointers.flatMap((each) => {
+      const resource = resources.get(keyOf(each as Pointer)) ?? []
+      refuseRepeating((bytes += resource.length), most)
+      return resource
+    })
     if (found.length === 0) return []
     const column = Object.hasOwn(row, name) ? `${name}_included` : name
     return [`${JSON.stringify(column)}:${Array.isArray(data) ? `[${found.join(',')}]` : found.join(',')}`]

@@ -1,7 +1,7 @@
 import { type FileHandle } from 'node:fs/promises'
 import { elementsAt } from './json/json-repair.ts'
 import { createLineReader } from './text/lines.ts'
-import { createRowWriter } from './text/row-file.ts'
+import { createRowWriter, mostRowBytes } from './text/row-file.ts'
 import { kinds } from './json/shape.ts'
 import type { Shape } from './json/shape-tree.ts'
 
@@ -47,7 +47,7 @@ type Naming = { lists: FileHandle; names: string[]; rows: FileHandle; base: numb
 
 /** Rows `{"value":[…]}` become rows with a key for each element. What is beyond the names is called by its place. */
 export async function nameElements({ lists, names, rows, base }: Naming): Promise<void> {
-  const writer = createRowWriter(rows, base)
+  const writer = createRowWriter(rows, base, await mostRowBytes(lists))
   const leads = names.map((name, index) => `${index === 0 ? '' : ','}${JSON.stringify(name)}:`)
   const taken = new Set(names)
   const lines = createLineReader(lists, { from: 0 })

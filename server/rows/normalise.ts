@@ -13,7 +13,7 @@ import { createLineReader } from './text/lines.ts'
 import { readResources, withResources } from './included.ts'
 import { nameElements, namedLists, readNames } from './named-lists.ts'
 import { createRowReader } from './json/row-reader.ts'
-import { createRowWriter, pump } from './text/row-file.ts'
+import { createRowWriter, mostRowBytes, pump } from './text/row-file.ts'
 import { kinds } from './json/shape.ts'
 import type { Shape } from './json/shape-tree.ts'
 import { transcode, unescapeText } from './text/text-file.ts'
@@ -75,6 +75,9 @@ type Target = { steps: PathStep[]; path: JsonPath; documents: ScanOptions['docum
 
 /** An object with more lists than this is a dictionary, not a table. */
 const maxColumns = 20_000
+
+/** A row with what it includes is one text. */
+const maxRowBytes = 268_435_456
 
 const headBytes = 16_384
 /** The bytes that `{"value":…}` adds to a row that is a bare value. */
@@ -304,7 +307,8 @@ async function joinIncluded(run: Run, target: Target, found: Normalised): Promis
     throw error
   }
   const resources = await readResources(list)
-  await rewrite(run, (line) => withResources(line, resources))
+  const most = Math.min(maxRowBytes, await mostRowBytes(run.source))
+  await rewrite(run, (line) => withResources(line, resources, most))
   return { ...found, learned: null }
 }
 
@@ -326,10 +330,10 @@ async function repair(run: Run): Promise<void> {
   await rewrite(run, dropDuplicateKeys)
 }
 
-async function rewrite({ rows, base, workPath }: Run, change: (line: Buffer) => Buffer): Promise<void> {
+async function rewrite({ source, rows, base, workPath }: Run, change: (line: Buffer) => Buffer): Promise<void> {
   await using copy = await open(`${workPath}.rows`, 'w+', 0o600)
   const lines = createLineReader(rows, { from: base })
-  const writer = createRowWriter(copy, 0)
+  const writer = createRowWriter(copy, 0, await mostRowBytes(source))
   for (;;) {
     const line = lines.next() ?? (await lines.read())
     if (line === null) break

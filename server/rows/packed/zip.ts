@@ -1,6 +1,6 @@
 import { type FileHandle } from 'node:fs/promises'
 import { createLineReader } from '../text/lines.ts'
-import { createRowWriter } from '../text/row-file.ts'
+import { createRowWriter, mostRowBytes } from '../text/row-file.ts'
 
 const readersBytes = 8_388_608
 
@@ -11,7 +11,7 @@ type Zip = { columns: FileHandle; starts: Map<string, number>; rowCount: number;
  * how long the longest row is.
  */
 export async function zipColumns({ columns, starts, rowCount, rows, base }: Zip): Promise<number> {
-  const writer = createRowWriter(rows, base)
+  const writer = createRowWriter(rows, base, await mostRowBytes(columns))
   // Many columns share one budget of memory: the wider the table, the smaller each reader's buffer.
   const bufferBytes = Math.max(512, Math.min(65_536, Math.floor(readersBytes / starts.size)))
   const readers = [...starts].map(([name, from], index) => ({

@@ -7,9 +7,25 @@ const shortBytes = 48
 const directBytes = 4_096
 const fullBytes = 1_048_576
 
+/** Rows repeat names, keys and what an answer includes. */
+const [repeatedTimes, repeatedBytes] = [64, 67_108_864]
+
+/** The most that rows of an answer may have, which say again what it says once. */
+export async function mostRowBytes(answer: FileHandle): Promise<number> {
+  return repeatedBytes + repeatedTimes * (await answer.stat()).size
+}
+
+export function refuseRepeating(bytes: number, most: number): void {
+  if (bytes <= most) return
+  throw new Failure('upstream_error', {
+    reason: 'too_large',
+    message: `The rows of the answer would have more than ${Math.floor(most / 1_048_576)} MB: names, keys or included resources of it stand in each. Choose a path to fewer rows, or ask the API for smaller pages.`,
+  })
+}
+
 /** Writes the pieces of rows in order; large pieces go to the file without a copy, so `drain` before reusing them. */
 // Over 70 lines: its methods share one buffer that is written in place.
-export function createRowWriter(file: FileHandle, from: number) {
+export function createRowWriter(file: FileHandle, from: number, mostBytes = Infinity) {
   let position = from
   let pieces: Buffer[] = []
   let staging = Buffer.allocUnsafe(stagingBytes)
@@ -24,6 +40,7 @@ export function createRowWriter(file: FileHandle, from: number) {
   }
 
   function room(size: number): void {
+    if (mostBytes !== Infinity) refuseRepeating(position - from + pending + size, mostBytes)
     if (used + size <= staging.length) return
     seal()
     staging = Buffer.allocUnsafe(Math.max(stagingBytes, size))
