@@ -4,6 +4,7 @@ import { envelopeOf, Failure } from '../failure.ts'
 import type { Observe } from '../observe.ts'
 import { asStoreFailure } from '../store/index.ts'
 import type { McpConnection } from './session/connection.ts'
+import { withoutHidden } from './tools/answers.ts'
 
 /** Failure that the caller sees for an error. An unexpected one goes to the log alone. */
 export function mcpFailure(app: { observe: Observe }, error: unknown): Failure {
@@ -31,8 +32,8 @@ export function refusedResult(
     ...(tool === 'ask' && { structuredContent: envelope }),
     isError: true,
     content: [
-      { type: 'text', text: sentenceOf(failure) },
-      { type: 'text', text: JSON.stringify(envelope) },
+      { type: 'text', text: withoutHidden(sentenceOf(failure)) },
+      { type: 'text', text: withoutHidden(JSON.stringify(envelope)) },
     ],
   }
 }

@@ -6,7 +6,7 @@ import type { Observe } from '../../observe.ts'
 import { mcpFailure } from '../refusals.ts'
 import { withoutHidden } from '../tools/answers.ts'
 import { connectTools } from './connect-tools.ts'
-import { projectOperations, type Perform, type ReadCatalog } from './operations.ts'
+import { projectOperations, tooLargeForModel, type Perform, type ReadCatalog } from './operations.ts'
 import { queryTools } from './query-tools.ts'
 import { describedTool, type BuildTool } from './tool.ts'
 
@@ -68,7 +68,7 @@ async function callBuildTool(
   } catch (error) {
     const failure = mcpFailure(app, error)
     const envelope = envelopeOf(failure, requestId)
-    const text = (content: string) => ({ type: 'text' as const, text: content })
+    const text = (content: string) => ({ type: 'text' as const, text: withoutHidden(content) })
     return {
       isError: true,
       content: [text(failure.message), text(JSON.stringify(envelope))],
@@ -103,13 +103,10 @@ async function onlyProject(ports: Pick<BuildRequest, 'perform' | 'catalog'>): Pr
   })
 }
 
-/** An answer that no model can read is refused with what to do, never cut in the middle. */
 function resultOf(answer: Record<string, unknown>): CallToolResult {
   const text = withoutHidden(JSON.stringify(answer))
   if (text.length > fixedLimits.mcpAnswerBytes.value) {
-    throw new Failure('result_too_large', {
-      message: 'The answer is too large for a model: ask for fewer rows or columns.',
-    })
+    throw tooLargeForModel()
   }
   return { content: [{ type: 'text', text }], structuredContent: answer }
 }

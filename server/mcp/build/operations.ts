@@ -5,13 +5,13 @@ import { Failure } from '../../failure.ts'
 
 /**
  * A port: one operation of the API, called with the credential of the client. Roles, limits, gates and the audit log are
- * those of any other caller, and nothing comes back that the API would not give.
+ * those of any other caller, and nothing comes back that the API would not give; null where that is megabytes.
  */
 export type Perform = (operation: {
   method: 'GET' | 'POST' | 'PUT'
   path: string
   body?: unknown
-}) => Promise<{ status: number; body: unknown }>
+}) => Promise<{ status: number; body: unknown } | null>
 
 /** A port: the APIs that are ready to connect, by name. */
 export type ReadCatalog = () => Promise<Array<{ name: string; entry: CatalogEntry }>>
@@ -30,7 +30,8 @@ export type Operations = {
 
 export type Job = { id: string; status: string; error?: unknown; [field: string]: unknown }
 
-const maxPages = 5
+/** Entries of a list, and calls for them: pages of long entries are short. */
+const [maxItems, maxPages] = [1_000, 40]
 const lookMs = 300
 /** Clients give a call a minute. */
 const maxWaitMs = 40_000
@@ -43,6 +44,7 @@ export function projectOperations(
   const path = (rest: string): string => (rest.startsWith('/v1/') ? rest : `/v1/projects/${projectId}${rest}`)
   async function call<Answer>(method: 'GET' | 'POST' | 'PUT', rest: string, body?: unknown): Promise<Answer> {
     const answered = await perform({ method, path: path(rest), body })
+    if (answered === null) throw tooLargeForModel()
     if (answered.status >= 400) throw failureOf(answered.body)
     return answered.body as Answer
   }
@@ -52,10 +54,19 @@ export function projectOperations(
     get: (rest) => call('GET', rest),
     async list<Item>(rest: string) {
       const items: Item[] = []
-      let cursor = ''
-      for (let page = 0; page < maxPages; page += 1) {
-        const search = new URLSearchParams({ limit: '200', ...(cursor !== '' && { cursor }) }).toString()
-        const found = await call<{ data: Item[]; next_cursor: string | null }>('GET', `${rest}?${search}`)
+      let [cursor, limit] = ['', 200]
+      for (let page = 0; page < maxPages && items.length < maxItems; page += 1) {
+        const search = new URLSearchParams({ limit: String(limit), ...(cursor !== '' && { cursor }) }).toString()
+        const found = await call<{ data: Item[]; next_cursor: string | null }>('GET', `${rest}?${search}`).catch(
+          (error: unknown) => {
+            if (limit === 1 || !(error instanceof Failure) || error.code !== 'result_too_large') throw error
+            return null
+          },
+        )
+        if (found === null) {
+          limit = Math.ceil(limit / 8)
+          continue
+        }
         items.push(...found.data)
         if (found.next_cursor === null) break
         cursor = found.next_cursor
@@ -79,6 +90,13 @@ type Envelope = {
   reason?: string
   message?: string
   details?: Array<{ field: string; message: string }>
+}
+
+/** An answer that no model can read is refused with what to do, never cut in the middle. */
+export function tooLargeForModel(): Failure {
+  return new Failure('result_too_large', {
+    message: 'The answer is too large for a model: ask for fewer rows or columns.',
+  })
 }
 
 /** The refusal of an operation, as it was said. */

@@ -113,8 +113,10 @@ const previewQuery = buildTool({
   act: 'reads',
   run: async (operations, { name: query, parameters: values }) => {
     type Preview = { data: unknown[]; [field: string]: unknown }
-    const preview = await operations.send<Preview>('POST', `/queries/${query}/preview`, { parameters: values })
-    return { ...preview, data: preview.data.slice(0, maxRows), shown: Math.min(maxRows, preview.data.length) }
+    const { sql, slots } = await operations.get<Query>(`/queries/${query}`)
+    const asked = { sql, slots, parameters: values, max_rows: maxRows }
+    const preview = await operations.send<Preview>('POST', '/queries/run', asked)
+    return { ...preview, shown: preview.data.length }
   },
 })
 

@@ -112,6 +112,34 @@ async function manyUnanswered(stage: MeasuredStage): Promise<void> {
   }
 }
 
+/** A tool to build with: it calls operations whose answers are as long as somebody made what they show. */
+const building = (name: string, tool: string, given: object, more: Partial<Load> = {}): Load => ({
+  name,
+  kind: 'hostile',
+  route: 'POST /mcp/build',
+  search: ({ fat_id: id }) => `?project_id=${id}`,
+  given: [fatProject],
+  headers: { accept: 'application/json, text/event-stream' },
+  body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: tool, arguments: given } },
+  ...more,
+})
+
+const buildTools: Load[] = [
+  building('a list of tables beside 30 MB of drafts, for a model', 'list_tables', {}, { words: 'too large' }),
+  building(
+    'a draft of 500 long examples, previewed for a model',
+    'preview_query',
+    { name: 'fat_1' },
+    { words: 'fat_' },
+  ),
+  building(
+    'rows of 60 MB, for a model',
+    'look_at_rows',
+    { sql: "SELECT repeat('x', 1000000) || range AS a FROM range(50)", rows: 50 },
+    { words: 'too large for a model' },
+  ),
+]
+
 const long = (name: string, route: string, more: Partial<Load> = {}): Load => ({
   name,
   kind: 'ordinary',
@@ -122,6 +150,7 @@ const long = (name: string, route: string, more: Partial<Load> = {}): Load => ({
 
 export const amplifiedLoads: Load[] = [
   ...imports,
+  ...buildTools,
   {
     name: 'a test that expects lists of 25 levels',
     kind: 'hostile',

@@ -4,6 +4,7 @@ import type { App } from '../../../app.ts'
 import { catalogEntries } from '../../../connections/index.ts'
 import { Failure } from '../../../failure.ts'
 import { untilGone } from '../../answer/gone.ts'
+import { parseInPieces } from '../../request/json-pieces.ts'
 import { admitToManagement } from '../../request/caller.ts'
 import { pageLink, type Http } from '../../request/http.ts'
 import { addressOf } from '../../request/query-call.ts'
@@ -34,6 +35,22 @@ export async function serveMcpBuild(http: Http, app: App): Promise<void> {
   )
 }
 
+/** No model reads more; what is parsed here is everybody's time. */
+const maxAnswerBytes = 2_097_152
+
+async function textOf(stream: Readable, enough: AbortController): Promise<string | null> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    chunks.push(chunk)
+    if (bytes <= maxAnswerBytes) continue
+    enough.abort()
+    return null
+  }
+  return Buffer.concat(chunks).toString()
+}
+
 type Exchange = { request: FastifyRequest; reply: FastifyReply }
 
 async function answer(http: Http, app: App, { request, reply }: Exchange): Promise<FastifyReply> {
@@ -47,10 +64,12 @@ async function answer(http: Http, app: App, { request, reply }: Exchange): Promi
     projectId: addressOf(request).projectId,
     catalog: catalogEntries,
     perform: async ({ method, path: url, body }) => {
+      const enough = new AbortController()
       const performed = await http.inject({
         method,
         url,
-        signal,
+        signal: AbortSignal.any([signal, enough.signal]),
+        payloadAsStream: true,
         remoteAddress: request.ip,
         headers: {
           authorization,
@@ -60,7 +79,9 @@ async function answer(http: Http, app: App, { request, reply }: Exchange): Promi
         ...(body !== undefined && { payload: JSON.stringify(body) }),
       })
       const isJson = performed.headers['content-type']?.toString().startsWith('application/json') === true
-      return { status: performed.statusCode, body: isJson ? performed.json<unknown>() : null }
+      const text = await textOf(performed.stream(), enough)
+      if (text === null) return null
+      return { status: performed.statusCode, body: isJson ? await parseInPieces(text, { parse: JSON.parse }) : null }
     },
   })
   void reply.code(response.status)
