@@ -54,6 +54,17 @@ describe('a workbook', () => {
     expect(sheet).not.toContain('"I2"')
   })
 
+  test('of rows that are too long for one text is refused in words, and costs no process', async () => {
+    const cells = (count: number) => Array.from({ length: count }, (_, at) => `repeat('x', 32000) AS c${at}`).join(', ')
+    const before = fixture.pids()
+    const refused = { code: 'result_too_large', message: expect.stringContaining('ask for CSV or Parquet') }
+    await expect(workbook(`SELECT ${cells(9)} FROM range(2048)`)).rejects.toMatchObject(refused)
+    expect(fixture.pids()).toEqual(before)
+    const { bytes, rows } = await workbook(`SELECT ${cells(1)} FROM range(2048)`)
+    expect(rows).toBe(2_048)
+    expect(sheetOf(bytes).length).toBeGreaterThan(2_048 * 32_000)
+  })
+
   test('reads back as what was written, by the reader of uploads', async () => {
     const rows = await rowsOf(
       "SELECT * FROM (VALUES (1, 'a & <b> \"c\"'), (2, 'x' || chr(1) || 'y_x0041_z'), (3, '=1+1'), (4, '  spaces '), (5, NULL)) t(id, text)",

@@ -14,6 +14,8 @@ import { createZip } from './zip.ts'
 
 /** Limits of the format itself. */
 const { sheetRows, sheetColumns, sheetCellChars } = fixedLimits
+/** Rows are packed in pieces; the rows that the engine gives at once, 2,048, may have so many characters. */
+const [pieceChars, chunkChars] = [1_048_576, 268_435_456]
 /** A spreadsheet keeps so many digits of a number. */
 const exactDigits = 15
 
@@ -59,16 +61,25 @@ export function createXlsxEncoder({ columns, types }: StatementPlan) {
 
   function rows(chunk: DuckDBDataChunk, count: number): Buffer {
     if (row + count > sheetRows.value) throw tooMany(`${sheetRows.value - 1} rows below its heading`)
-    const lines = Array.from({ length: count }, (_, index) => `<row r="${row + 1 + index}">`)
-    for (const [index, cell] of kinds.entries()) {
-      const vector = chunk.getColumnVector(index + 1)
-      for (let at = 0; at < count; at += 1) {
-        const value = vector.getItem(at)
-        if (value !== null) lines[at] += cell(value, `${letters[index]}${row + 1 + at}`)
+    const vectors = kinds.map((cell, index) => ({ cell, letter: letters[index], of: chunk.getColumnVector(index + 1) }))
+    const pieces: Buffer[] = []
+    let [text, chars] = ['', 0]
+    for (let at = 0; at < count; at += 1) {
+      text += `<row r="${row + 1 + at}">`
+      for (const { cell, letter, of } of vectors) {
+        const value = of.getItem(at)
+        if (value !== null) text += cell(value, `${letter}${row + 1 + at}`)
+        if (text.length < pieceChars) continue
+        // One text in the engine may stand in every cell, and takes its room here.
+        chars += text.length
+        if (chars > chunkChars) throw rowsTooLong()
+        pieces.push(packed(text))
+        text = ''
       }
+      text += '</row>'
     }
     row += count
-    return packed(`${lines.join('</row>')}</row>`)
+    return Buffer.concat([...pieces, packed(text)])
   }
 
   const heading = columns.map(({ name }, index) => {
@@ -174,6 +185,12 @@ function xmlText(text: string): string {
         })
         .replaceAll(/[&<>"]/g, (each) => special[each] ?? each)
     : text
+}
+
+function rowsTooLong(): Failure {
+  return new Failure('result_too_large', {
+    message: 'Rows of more than 128 kB on average make no spreadsheet. Shorten their texts, or ask for CSV or Parquet.',
+  })
 }
 
 function tooMany(most: string): Failure {
