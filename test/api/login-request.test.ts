@@ -169,6 +169,12 @@ describe('a login request', () => {
     tokenOf = ({ headers }) => String(headers['x-auth-token'])
     const header = { token_from: 'header', token_path: 'X-Subject-Token', key: 'X-Auth-Token' }
     expect(await tryOut(configuration(header))).toMatchObject({ success: true })
+    // Names that every object has are no headers.
+    for (const name of ['constructor', '__proto__', 'toString']) {
+      expect(await tryOut(configuration({ ...header, token_path: name }))).toMatchObject({
+        error: { message: expect.stringContaining(`has no token in the header ${name}.`) },
+      })
+    }
   })
 
   test('that is refused says what to look at, and nothing that was sent', async () => {

@@ -50,6 +50,14 @@ describe('every refusal is the envelope', () => {
     ['a body to nowhere', '/nowhere', post('a', 'text/plain'), 404, 'not_found', undefined],
     ['NUL in a path', '/v1/projects/a%00b', { headers: json }, 400, 'invalid_request', 'invalid_field'],
     ['NUL in a body', '/v1/projects', post(String.raw`{"name":"a\u0000b"}`), 400, 'invalid_request', 'invalid_field'],
+    [
+      'half of a surrogate pair in a body',
+      '/v1/projects',
+      post(String.raw`{"name":"a\ud83cb"}`),
+      400,
+      'invalid_request',
+      'invalid_field',
+    ],
   ]
   test.each(table)('%s', async (_name, path, init, status, error, reason) => {
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, init)

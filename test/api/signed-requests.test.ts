@@ -69,6 +69,19 @@ describe('digest authentication', () => {
     })
     expect(answers).toEqual([401, 401])
   })
+
+  test.each(['constructor', '__proto__', 'toString-sess', 'MD5\\", x="', 'sha-1'])(
+    'a challenge for %s is none that can be answered',
+    async (algorithm) => {
+      const answers = guarded(
+        () => false,
+        () => `Digest realm="x", nonce="n", algorithm="${algorithm}"`,
+      )
+      const tried = await tryOut({ authType: 'Digest', auth: { username: 'ada', password: 's3cret' } })
+      expect(tried).toMatchObject({ success: false, problem: { code: 'unauthorized' } })
+      expect(answers).toEqual([401])
+    },
+  )
 })
 
 describe('a service account', () => {

@@ -77,7 +77,8 @@ function parsed(text: string): unknown {
 
 function tokenOf({ token_from: from, token_path: path }: LoginAuth, answer: unknown, headers: Sent['headers']) {
   if (from === 'body') return found(answer, path)
-  if (from === 'header') return headers[path.toLowerCase()]?.replace(/^Bearer /i, '')
+  const name = path.toLowerCase()
+  if (from === 'header') return Object.hasOwn(headers, name) ? headers[name]?.replace(/^Bearer /i, '') : undefined
   return cookieIn(headers['set-cookie'] ?? '', path)
 }
 

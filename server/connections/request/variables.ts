@@ -309,14 +309,17 @@ function rowValue(column: string, { field, row }: Reading): string {
   }
   const value = row.get(column)
   if (value === undefined) throw invalidField(field, `holds {{row.${column}}}, and the other table has no such column`)
-  // These values alone would change which address it is.
-  if (field === 'url' && (value === '.' || value === '..' || value === '')) {
-    throw invalidField(
-      field,
-      `holds {{row.${column}}}, which is ${JSON.stringify(value)} in a row; no address has such a part`,
-    )
-  }
+  refusePart(value, ['', '.', '..'], { field, written: `{{row.${column}}}`, where: 'a row' })
   return value
+}
+
+type Place = { field: string; written: string; where: string }
+
+/** These values alone would change which address it is. */
+function refusePart(value: string, parts: string[], { field, written, where }: Place): void {
+  if (field !== 'url' || !parts.includes(value)) return
+  const message = `holds ${written}, which is ${JSON.stringify(value)} in ${where}; no address has such a part`
+  throw invalidField(field, message)
 }
 
 type Answered = { answer: StepAnswer | undefined; header: string | undefined; field: string }
@@ -324,7 +327,10 @@ type Answered = { answer: StepAnswer | undefined; header: string | undefined; fi
 function answerValue(written: string, name: string, { answer, header, field }: Answered): string {
   if (answer === undefined) throw invalidField(field, `holds ${written}, which only the steps behind it know`)
   const [found] = header === undefined ? [answer.values[name]] : [answer.headers[name.toLowerCase()]]
-  if (typeof found === 'string' || typeof found === 'number' || typeof found === 'boolean') return String(found)
+  if (typeof found === 'string' || typeof found === 'number' || typeof found === 'boolean') {
+    refusePart(String(found), ['.', '..'], { field, written, where: 'the answer' })
+    return String(found)
+  }
   const where = header === undefined ? '' : 'header of the '
   throw invalidField(field, `holds ${written}, and the ${where}answer has no such value`)
 }

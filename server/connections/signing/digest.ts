@@ -4,7 +4,11 @@ import { noBytes, withHeaders, type Signer } from './signer.ts'
 type Credentials = { username: string; password: string }
 type Challenge = { realm: string; nonce: string; opaque: string | undefined; algorithm: string; qop: string | null }
 
-const hashes: Record<string, string> = { md5: 'md5', 'sha-256': 'sha256', 'sha-512-256': 'sha512-256' }
+const hashes = new Map([
+  ['md5', 'md5'],
+  ['sha-256', 'sha256'],
+  ['sha-512-256', 'sha512-256'],
+])
 
 /**
  * Digest authentication (RFC 7616). The server names a nonce with its first refusal; the calls after it count on from
@@ -28,7 +32,7 @@ export function digestSigner({ username, password }: Credentials): Signer {
       const { realm, nonce, opaque, algorithm, qop } = challenge
       const isSession = /-sess$/i.test(algorithm)
       const hash = (text: string | Buffer): string =>
-        createHash(hashes[algorithm.toLowerCase().replace(/-sess$/, '')] ?? 'md5')
+        createHash(hashOf(algorithm) ?? 'md5')
           .update(text)
           .digest('hex')
       const { pathname, search } = new URL(request.url)
@@ -68,11 +72,15 @@ function readChallenge(header: string): Challenge | null {
     const offered = new Set((fields.get('qop') ?? '').split(',').map((each) => each.trim().toLowerCase()))
     const qop = ['auth', 'auth-int'].find((each) => offered.has(each)) ?? null
     const nonce = fields.get('nonce')
-    const isKnown = hashes[algorithm.toLowerCase().replace(/-sess$/, '')] !== undefined
+    const isKnown = hashOf(algorithm) !== undefined
     if (nonce === undefined || !isKnown || (qop === null && fields.has('qop'))) continue
     return { realm: fields.get('realm') ?? '', nonce, opaque: fields.get('opaque'), algorithm, qop }
   }
   return null
+}
+
+function hashOf(algorithm: string): string | undefined {
+  return hashes.get(algorithm.toLowerCase().replace(/-sess$/, ''))
 }
 
 function quoted(text: string): string {

@@ -26,9 +26,12 @@ function isStatementTimeout(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === '57014' || error.code === '55P03')
 }
 
-/** PostgreSQL keeps every character in text except NUL, and none at all in another encoding. */
-function isUnstorableText(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === '22021' || error.code === '22P05')
+/** PostgreSQL keeps every character in text except NUL, and in JSON no half of a surrogate pair. */
+function unstorableText(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined
+  if (error.code === '22021' || error.code === '22P05') return 'Text may not contain the NUL character.'
+  const isHalf = error.code === '22P02' && 'detail' in error && /surrogate/.test(String(error.detail))
+  return isHalf ? 'Text must be well-formed Unicode, without half of a surrogate pair.' : undefined
 }
 
 /** Whether the database has read the rows and will never take them: a value it cannot hold, or one that breaks a rule. */
@@ -38,8 +41,8 @@ export function isRowRefused(error: unknown): boolean {
 
 /** Failure that a caller reads when the database is away, too slow, or cannot hold their text; else undefined. */
 export function asStoreFailure(error: unknown): Failure | undefined {
-  if (isUnstorableText(error)) {
-    const message = 'Text may not contain the NUL character.'
+  const message = unstorableText(error)
+  if (message !== undefined) {
     return new Failure('invalid_request', { reason: 'invalid_field', message, cause: error })
   }
   if (!isConnectionError(error) && !isStatementTimeout(error)) return undefined

@@ -211,3 +211,14 @@ describe('a request is not longer than it was, by what its variables stand for',
     expect(() => fillVariables({ ...post, headers: header, body }, { at, row })).toThrow(/body\.content holds/)
   })
 })
+
+test('an answer fills in a part of an address, and no way up in it', () => {
+  const url = 'https://api.example/exports/{{answer:id}}/rows?after={{answer:id}}'
+  const answered = (id: unknown) => {
+    const answer = { values: { id }, headers: {} }
+    return fillVariables({ ...post, url }, { at, answers: { start: answer, answer } }).url
+  }
+  expect(answered('a/../b?c')).toBe('https://api.example/exports/a%2F..%2Fb%3Fc/rows?after=a%2F..%2Fb%3Fc')
+  expect(answered('')).toBe('https://api.example/exports//rows?after=')
+  for (const id of ['.', '..']) expect(() => answered(id)).toThrow(/which is "\.+" in the answer; no address has/)
+})

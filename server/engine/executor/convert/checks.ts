@@ -43,7 +43,9 @@ function sqlOf(check: RowCheck, table: string): string {
   const x = quoteName(check.column)
   if (check.type === 'not_null') return `SELECT count(*) FILTER (WHERE ${x} IS NULL), NULL, NULL FROM ${table}`
   if (check.type === 'freshness') {
-    return `SELECT 0, NULL, epoch_ms(max(try_cast(${x}::VARCHAR AS TIMESTAMPTZ))) FROM ${table}`
+    const time = `try_cast(${x}::VARCHAR AS TIMESTAMPTZ)`
+    const isPast = `${time} <= to_timestamp(${check.untilMs} / 1000)`
+    return `SELECT 0, NULL, epoch_ms(max(${time}) FILTER (WHERE ${isPast})) FROM ${table}`
   }
   const text = `${x}::VARCHAR`
   const values = check.values.map((value) => quoteText(String(value))).join(', ')

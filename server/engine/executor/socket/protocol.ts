@@ -273,7 +273,8 @@ export type RowCheck =
   | { type: 'not_null'; column: string }
   | { type: 'unique'; columns: string[] }
   | { type: 'accepted_values'; column: string; values: Array<string | number | boolean> }
-  | { type: 'freshness'; column: string }
+  /** Times behind `untilMs` say nothing about how fresh the others are. */
+  | { type: 'freshness'; column: string; untilMs: number }
 /** `whole`: of a load that joins others, the table with it. What must hold of each row is asked of the new ones alone. */
 export type CheckCall = { parquetPath: string; whole?: LocalPartedTable; checks: RowCheck[] }
 /** `newestMs`: of a freshness check, the newest time that the column holds. */
