@@ -1,6 +1,6 @@
 import type { ParsedComponents, ParsedResult } from 'chrono-node'
 import { iso, localTime, type DateSpan } from './days/calendar.ts'
-import { firstDay, isCounted, isPeriod, lastDay, unrealOf } from './days/components.ts'
+import { firstDay, isCounted, isPeriod, lastDay, openingOf, unrealOf } from './days/components.ts'
 import { parseDays } from './days/parse-days.ts'
 import { squeeze } from './words/text.ts'
 
@@ -37,6 +37,11 @@ function openness(text: string, { index, text: said, start, end }: ParsedResult)
   const ago = /\bago$/iu.test(said) ? longerAgo.exec(text.slice(0, index))?.groups : undefined
   if (ago !== undefined) {
     return { open: ago['less'] === undefined ? 'before' : 'after', isStrict: ago['least'] === undefined }
+  }
+  const opening = openingOf(start.tags())
+  if (opening !== null) {
+    const open = opening === 'since' || opening === 'after' ? 'after' : 'before'
+    return { open, isStrict: opening === 'after' || opening === 'before' }
   }
   const isStretch = Boolean(end) && !isPeriod(start)
   if (isStretch) return { open: null, isStrict: false }

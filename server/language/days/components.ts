@@ -7,6 +7,7 @@ const ownTag = 'days/own'
 const periodTag = 'days/period'
 const countedTag = 'days/counted'
 const dayFirstTag = 'days/day-first'
+const openTag = 'days/open:'
 const unrealTag = 'days/unreal:'
 
 /** Midnight UTC of the day the question is asked on. */
@@ -99,6 +100,19 @@ export function unreal(context: ParsingContext, written: string, near: Date): Pa
 /** Figures of which the first is the day, though the library would take it for the month. */
 export function asDayFirst(result: ParsingResult): ParsingResult {
   return result.addTag(dayFirstTag)
+}
+
+/** How a word before a day opens it: "since" and "until" have the day itself. */
+export type Opening = 'since' | 'after' | 'until' | 'before'
+
+/** Words of another language have opened it. */
+export function asOpen(result: ParsingResult, opening: Opening): ParsingResult {
+  return result.addTag(openTag + opening)
+}
+
+export function openingOf(tags: Set<string>): Opening | null {
+  const said = [...tags].find((tag) => tag.startsWith(openTag))?.slice(openTag.length)
+  return (said as Opening | undefined) ?? null
 }
 
 /** Marks a result as read by our parsers, not the library's. */

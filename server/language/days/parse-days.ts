@@ -2,8 +2,9 @@ import { createRequire } from 'node:module'
 import type * as ChronoNode from 'chrono-node'
 import type { Chrono, ParsedResult } from 'chrono-node'
 import { anyMonth } from './calendar.ts'
-import { languageOf } from '../words/language.ts'
+import { languageOf, type Language } from '../words/language.ts'
 import { betweenHours, daysAfterJoins, hoursBesidePeriods, minutesAreNoDays, zonesOfHours } from './hours.ts'
+import { monthsOf, stretchesOf, wholePeriods } from './other-languages.ts'
 import { ownDays } from './own-days.ts'
 import { partsOfPeriods, toDates, unsaidDays, yearsBeside } from './parts.ts'
 import { countedHours, periods } from './periods.ts'
@@ -34,20 +35,21 @@ function chrono(): typeof ChronoNode {
  */
 export function parseDays(text: string, local: Date): ParsedResult[] {
   const language = languageOf(text)
-  const isOther = language !== null && language !== 'other' && numbersIn(text) <= maxNumbers
-  const other = isOther ? parse(chrono()[language].casual, text, local) : []
   const english = dayWord.test(text) ? parse(chrono().en.casual, text, local) : []
-  return other.length > 0 && lettersIn(other) >= lettersIn(english) ? other : english
+  if (language === null || language === 'other') return english
+  const other = numbersIn(text) <= maxNumbers ? parse(chrono()[language].casual, text, local, language) : []
+  return wholePeriods(text, other.length > 0 && lettersIn(other) >= lettersIn(english) ? other : english)
 }
 
 /**
  * The library with our parsers and refiners. Of two results for the same words it keeps the first: our parsers stand
  * first. The refiners about hours come before its own, which join days with hours; the others after its last filter.
  */
-function parse(casual: Chrono, text: string, local: Date): ParsedResult[] {
+function parse(casual: Chrono, text: string, local: Date, language?: Exclude<Language, 'other'>): ParsedResult[] {
   const reader = casual.clone()
   reader.parsers.unshift(...weeks, ...periods, countedHours(local), ...writtenDays, betweenHours)
   reader.refiners.unshift(unsaidDays, daysAfterJoins, minutesAreNoDays, ownDays, hoursBesidePeriods, zonesOfHours)
+  if (language !== undefined) reader.parsers.unshift(...monthsOf(language))
   reader.refiners.push(
     daysOnly,
     bareMonths,
@@ -59,6 +61,7 @@ function parse(casual: Chrono, text: string, local: Date): ParsedResult[] {
     yearsOfLists,
     ranges,
     toDates,
+    ...(language === undefined ? [] : [stretchesOf(language)]),
   )
   // Noon, with the machine's own zone taken out: the library reads local fields of the date it is given.
   const noon = new Date(local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate(), 12)

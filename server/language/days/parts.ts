@@ -135,7 +135,7 @@ function stretchTo(context: ParsingContext, result: ParsingResult): ParsingResul
 }
 
 /** The first day of a stretch by its last. */
-function movedBack(last: Date, unit: string, counted: number): Date {
+export function movedBack(last: Date, unit: string, counted: number): Date {
   const next = new Date(last.getTime() + dayMs)
   const { year, month, day: date } = dateParts(next)
   if (unit.startsWith('y')) return day(year - counted, month - 1, date)

@@ -28,7 +28,8 @@ export function daysGap(reading: QueryReading, slot: Slot, source: SlotSource): 
 
 type Said = { source: SlotSource; days: DateSpan }
 
-const partOfDay = /\b(?:morning|afternoon|evening)\b|\bat night\b/iu
+const partOfDay =
+  /\b(?:morning|afternoon|evening|at night|abend|nachmittag|soir|matin|sera|mattina|avond|noche|tarde|noite)\b/iu
 
 /** "deliveries tomorrow after 3 pm" of a query that knows no hours; "yesterday evening" of one that does not say which. */
 function hourOfDay({ query, linked }: QueryReading, slot: Slot, { source, days }: Said): Gap | null {
