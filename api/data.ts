@@ -67,9 +67,7 @@ export const dataVersion = z
     row_count: z.int(),
     new_rows: z.int().meta({ description: 'Rows that this load brought.' }),
     mode: z.enum(['replace', 'append', 'merge']).meta({ description: 'How the load came to the table.' }),
-    loads: z
-      .array(z.int())
-      .meta({ description: 'The versions whose loads brought its rows, where it was loaded bit by bit.' }),
+    loads: z.array(z.int()).meta({ description: 'The versions whose loads brought its rows.' }),
     parts: z.int().meta({ description: 'Files that it consists of; they are put together in the background.' }),
     last_value: z
       .string()
@@ -88,8 +86,8 @@ export const dataVersion = z
 export const dataObject = z
   .object({
     id: z.string(),
-    kind: z.enum(['request_config', 'response_data', 'prepared', 'rejected_values']),
-    format: z.enum(['json', 'parquet', 'duckdb']),
+    kind: z.enum(['request_config', 'response_data', 'rejected_values']),
+    format: z.enum(['json', 'parquet']),
     datasource_id: z.string(),
     table_name: z.string(),
     version: z.int(),
@@ -179,7 +177,7 @@ export const lineageGraph = z.object({
   nodes: z.array(
     z.object({
       id: z.string(),
-      kind: z.enum(['datasource', 'request_config', 'response_data', 'prepared', 'rejected_values', 'load', 'query']),
+      kind: z.enum(['datasource', 'request_config', 'response_data', 'rejected_values', 'load', 'query']),
       label: z.string(),
     }),
   ),

@@ -132,6 +132,12 @@ const cloned: Array<{ table: string; where: string; ids: string[] }> = [
   { table: 'environments', where: 'project_id = $1', ids: ['project_id'] },
   { table: 'datasources', where: 'project_id = $1', ids: ['id', 'project_id'] },
   { table: 'data_objects', where: 'project_id = $1', ids: ['id', 'project_id', 'datasource_id'] },
+  { table: 'data_parts', where: 'project_id = $1', ids: ['id', 'project_id', 'datasource_id'] },
+  {
+    table: 'version_parts',
+    where: 'data_object_id in (select id from data_objects where project_id = $1)',
+    ids: ['data_object_id', 'part_id'],
+  },
   { table: 'queries', where: 'project_id = $1', ids: ['id', 'project_id'] },
   {
     table: 'query_versions',

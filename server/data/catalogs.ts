@@ -17,7 +17,7 @@ import type { DatasourceDirectory } from './datasource-directory.ts'
 import { type CatalogTable, type Column, filesOfTable } from '../engine/index.ts'
 import type { Files } from '../files/index.ts'
 import { catalogOf, fetchTimes, type ProjectCatalog, type TableMoment } from './moments.ts'
-import { partedTable, readParts, type PartRecord } from './parts.ts'
+import { readParts, rowsOfVersion, type PartRecord } from './parts.ts'
 
 /** A port: which engine answers the queries of a project. `server/projects` fills it. */
 type ProjectEngines = { engineOf(projectId: string): Promise<Dialect> }
@@ -195,7 +195,8 @@ async function readCatalog(parts: Parts, projectId: string): Promise<ProjectCata
     const known = moments.get(source.tableName) ?? []
     if (served === undefined || known.some((each) => each.version === served.version)) continue
     const { datasourceId, version: number, truncated, builtFrom, joinedSince } = served
-    const moment = { datasourceId, version: number, truncated, builtFrom, joinedSince, asOf: asOf(served) }
+    const rowCount = served.rowCount ?? 0
+    const moment = { datasourceId, version: number, rowCount, truncated, builtFrom, joinedSince, asOf: asOf(served) }
     moments.set(source.tableName, [...known, { ...moment, table: tableOf(served, source) }])
   }
   return catalogOf({ projectId, engine: await parts.engines.engineOf(projectId) }, moments)
@@ -224,6 +225,7 @@ type Served = {
   dataObjectId: string
   datasourceId: string
   version: number
+  rowCount: number | null
   columns: ColumnRecord[] | null
   truncated: boolean
   createdAt: Date
@@ -233,8 +235,8 @@ type Served = {
   joinedSince: number | null
 }
 type Version = Served & {
-  parquetHash: string
-  nativeHash: string | null
+  fileHash: string
+  parts: PartRecord[]
   load: LoadRule | null
   deletions: Deletions | null
 }
@@ -246,7 +248,7 @@ const maxVersionsBack = 20
 
 /** The version of each table of a project that SQL is to read. */
 function liveVersions({ store }: VersionParts, projectId: string): Promise<Version[]> {
-  return versions(store).where('rows.projectId', '=', projectId).where('rows.isLive', '=', true).execute()
+  return readVersions(store, (rows) => rows.where('projectId', '=', projectId).where('isLive', '=', true))
 }
 
 /** How many versions of a model before the one that serves may stand in for it. */
@@ -256,20 +258,21 @@ const maxModelsBack = 4
 async function builtFromVersions({ store }: VersionParts, projectId: string, live: Version[]): Promise<Version[]> {
   const models = live.flatMap(({ datasourceId, builtFrom }) => (builtFrom === null ? [] : [datasourceId]))
   if (models.length === 0) return []
-  const past = () => versions(store).where('rows.projectId', '=', projectId).where('rows.isLive', '=', false)
-  const before = await past()
-    .where('rows.datasourceId', 'in', models)
-    .where('rows.activatedAt', 'is not', null)
-    .limit(maxModelsBack * models.length)
-    .execute()
+  const past = (rows: VersionRows) => rows.where('projectId', '=', projectId).where('isLive', '=', false)
+  const before = await readVersions(store, (rows) =>
+    past(rows)
+      .where('datasourceId', 'in', models)
+      .where('activatedAt', 'is not', null)
+      .limit(maxModelsBack * models.length),
+  )
   const named = [...live, ...before].flatMap(({ builtFrom }) => builtFrom ?? [])
   if (named.length === 0) return before
   const ids = [...new Set(named.map(({ datasourceId }) => datasourceId))]
   const keys = new Set(named.map(({ datasourceId, version }) => `${datasourceId} ${version}`))
-  const sources = await past()
-    .where('rows.datasourceId', 'in', ids)
-    .where('rows.version', 'in', [...new Set(named.map(({ version }) => version))])
-    .execute()
+  const numbers = [...new Set(named.map(({ version }) => version))]
+  const sources = await readVersions(store, (rows) =>
+    past(rows).where('datasourceId', 'in', ids).where('version', 'in', numbers),
+  )
   const wanted = sources.filter(({ datasourceId, version }) => keys.has(`${datasourceId} ${version}`))
   return [...before, ...wanted].sort((left, right) => right.version - left.version)
 }
@@ -278,81 +281,42 @@ async function builtFromVersions({ store }: VersionParts, projectId: string, liv
 async function lastWhole(parts: VersionParts, live: Version): Promise<WholeVersion> {
   const found = await whole(parts, live)
   if (found !== undefined) return found
-  const before = versions(parts.store)
-    .where('rows.datasourceId', '=', live.datasourceId)
-    .where('rows.version', '<', live.version)
-    // One that was held was never fit to serve.
-    .where('rows.activatedAt', 'is not', null)
-    .limit(maxVersionsBack)
-  for (const version of await before.execute()) {
+  const before = await readVersions(parts.store, (rows) =>
+    rows
+      .where('datasourceId', '=', live.datasourceId)
+      .where('version', '<', live.version)
+      // One that was held was never fit to serve.
+      .where('activatedAt', 'is not', null)
+      .limit(maxVersionsBack),
+  )
+  for (const version of before) {
     const older = await whole(parts, version)
     if (older !== undefined) return older
   }
-  return (await partedVersion(parts, live)) ?? { ...live, rows: { hash: live.parquetHash, format: 'parquet' } }
+  return { ...live, ...rowsOfVersion(live) }
 }
 
-function versions({ db }: Database) {
+function versionRows({ db }: Database) {
   return db
-    .selectFrom('dataObjects as rows')
-    .leftJoin('dataObjects as native', (join) =>
-      join
-        .onRef('native.datasourceId', '=', 'rows.datasourceId')
-        .onRef('native.version', '=', 'rows.version')
-        .on('native.kind', '=', 'prepared'),
-    )
-    .select([
-      'rows.id as dataObjectId',
-      'rows.datasourceId',
-      'rows.version',
-      'rows.fileHash as parquetHash',
-      'native.fileHash as nativeHash',
-      'rows.columns',
-      'rows.truncated',
-      'rows.createdAt',
-      'rows.checkedAt',
-      'rows.load',
-      'rows.deletions',
-      'rows.isLive',
-      'rows.builtFrom',
-      'rows.joinedSince',
-    ])
-    .where('rows.kind', '=', 'response_data')
-    .orderBy('rows.datasourceId')
-    .orderBy('rows.version', 'desc')
+    .selectFrom('dataObjects')
+    .select(['id as dataObjectId', 'datasourceId', 'version', 'fileHash', 'rowCount', 'columns', 'truncated'])
+    .select(['createdAt', 'checkedAt', 'load', 'deletions', 'isLive', 'builtFrom', 'joinedSince'])
+    .where('kind', '=', 'response_data')
+    .orderBy('datasourceId')
+    .orderBy('version', 'desc')
 }
+type VersionRows = ReturnType<typeof versionRows>
 
-/** The copy for speed where it is whole, else the record it was made from. */
-async function whole(parts: VersionParts, version: Version): Promise<WholeVersion | undefined> {
-  if (version.load !== null) return wholeParts(parts, version)
-  const { files, observe } = parts
-  const { parquetHash, nativeHash, ...served } = version
-  const rows = { hash: parquetHash, format: 'parquet' } as const
-  if (nativeHash !== null) {
-    const copy = { hash: nativeHash, format: 'duckdb' } as const
-    if (await files.isIntact(copy)) return { ...served, rows, copy }
-    observe({ kind: 'fault', where: 'data files', error: damaged(version, 'its copy for speed', nativeHash) })
-  }
-  if (await files.isIntact(rows)) return { ...served, rows }
-  observe({ kind: 'fault', where: 'data files', error: damaged(version, 'its rows', parquetHash) })
-  return undefined
-}
-
-/** Null for what is one file. */
-async function partedVersion(
-  { store }: VersionParts,
-  version: Version,
-  found?: PartRecord[],
-): Promise<WholeVersion | null> {
-  const { load, deletions, columns } = version
-  if (load === null) return null
-  const parts = found ?? (await readParts(store.db, [version.dataObjectId])).get(version.dataObjectId) ?? []
-  const parted = partedTable({ columns: columns ?? [], parts, deletions, load })
-  return { ...version, rows: { hash: parts[0]?.fileHash ?? version.parquetHash, format: 'parquet' }, parted }
+/** Versions with their parts. */
+async function readVersions(store: Database, wanted: (rows: VersionRows) => VersionRows): Promise<Version[]> {
+  const rows = await wanted(versionRows(store)).execute()
+  const ids = rows.map(({ dataObjectId }) => dataObjectId)
+  const parts = await readParts(store.db, ids)
+  return rows.map((row) => ({ ...row, parts: parts.get(row.dataObjectId) ?? [] }))
 }
 
 /** Every part as its copy or as itself, and what says which of their rows are past. */
-async function wholeParts(parts: VersionParts, version: Version): Promise<WholeVersion | undefined> {
-  const { store, files, observe } = parts
+async function whole({ files, observe }: VersionParts, version: Version): Promise<WholeVersion | undefined> {
   const fault = (what: string, hash: string) =>
     observe({ kind: 'fault', where: 'data files', error: damaged(version, what, hash) })
   const { deletions } = version
@@ -360,17 +324,17 @@ async function wholeParts(parts: VersionParts, version: Version): Promise<WholeV
     fault('the list of its past rows', deletions.hash)
     return undefined
   }
-  const found: PartRecord[] = []
-  for (const part of (await readParts(store.db, [version.dataObjectId])).get(version.dataObjectId) ?? []) {
+  const parts: PartRecord[] = []
+  for (const part of version.parts) {
     const hasNative = part.nativeHash !== null && (await files.isIntact({ hash: part.nativeHash, format: 'duckdb' }))
-    if (part.nativeHash !== null && !hasNative) fault('the copy for speed of a part', part.nativeHash)
+    if (part.nativeHash !== null && !hasNative) fault('its copy for speed', part.nativeHash)
     if (!hasNative && !(await files.isIntact({ hash: part.fileHash, format: 'parquet' }))) {
-      fault('a part of its rows', part.fileHash)
+      fault('its rows', part.fileHash)
       return undefined
     }
-    found.push(hasNative ? part : { ...part, nativeHash: null })
+    parts.push(hasNative ? part : { ...part, nativeHash: null })
   }
-  return (await partedVersion(parts, version, found)) ?? undefined
+  return { ...version, ...rowsOfVersion({ ...version, parts }) }
 }
 
 function damaged({ datasourceId, version }: Version, what: string, hash: string): Error {

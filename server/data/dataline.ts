@@ -2,7 +2,6 @@ import { valuesPerColumn } from './column-values.ts'
 import { rm } from 'node:fs/promises'
 import type { Transaction } from 'kysely'
 import { Failure } from '../failure.ts'
-import { newId } from '../ids.ts'
 import { lockProjectForQuota, type ColumnRecord, type Tables, type Database } from '../store/index.ts'
 import { dataChanged, type Catalogs } from './catalogs.ts'
 import type { DistinctValues, Profile, CallLimits, TableBuilder } from '../engine/index.ts'
@@ -35,28 +34,28 @@ const lightBytes = 67_108_864
 
 /**
  * Makes fetched rows ready to serve: a profile of every column, a native copy that answers faster than Parquet, and
- * the values of text columns that questions are matched with. Of an incremental table the first part is prepared so,
- * once. Later parts are small and read as they are; their values join the known ones, and the profile stays that of the
+ * the values of text columns that questions are matched with. The first part of a version is prepared so, once. Later
+ * parts are small and read as they are; their values join the known ones, and the profile stays that of the
  * last full look, until parts are compacted. May be run again after a crash at any point.
  */
 export async function buildDataline(app: DatalineApp, { job, signal, progress }: Work): Promise<void> {
   const object = await findRows(app, String(job.input['data_object_id']))
   // Its version was deleted while the job waited.
   if (object === undefined) return
-  const parts = object.load === null ? [] : ((await readParts(app.store.db, [object.id])).get(object.id) ?? [])
+  const parts = (await readParts(app.store.db, [object.id])).get(object.id) ?? []
   const [first] = parts
-  if (object.load !== null && first === undefined) return
-  const limits = { signal, isHeavy: isHeavy(object) }
-  const isWhole = object.load === null || (parts.length === 1 && object.deletions === null)
-  const firstRows: StoredFile = { hash: (first ?? object).fileHash, format: 'parquet' }
+  if (first === undefined) return
+  const limits = { signal, isHeavy: isHeavy(object, first) }
+  const isWhole = parts.length === 1 && object.deletions === null
+  const firstRows: StoredFile = { hash: first.fileHash, format: 'parquet' }
   const profile = isWhole ? await app.builder.profile(firstRows, limits) : null
   progress(0.4)
   const brought = parts.find(({ loads }) => loads.length === 1 && loads[0] === object.version)
   const texts = profile === null ? textsOf(brought?.columns ?? []) : textColumns(profile)
-  const rows: StoredFile = isWhole ? firstRows : { hash: (brought ?? first ?? object).fileHash, format: 'parquet' }
+  const rows: StoredFile = isWhole ? firstRows : { hash: (brought ?? first).fileHash, format: 'parquet' }
   const values = await collectValues(app, limits, { rows, texts })
   progress(0.6)
-  const hasCopy = first !== undefined && first.nativeHash !== null
+  const hasCopy = first.nativeHash !== null && (await app.files.isIntact({ hash: first.nativeHash, format: 'duckdb' }))
   const nativeFile = hasCopy ? null : await nativeCopy(app, firstRows, limits)
   progress(0.9)
   signal.throwIfAborted()
@@ -68,7 +67,10 @@ export async function buildDataline(app: DatalineApp, { job, signal, progress }:
       .set({ profile: shown === null ? null : JSON.stringify(shown) })
       .where('id', '=', object.id)
       .execute()
-    if (nativeFile !== null) await recordCopy(transaction, { object, first }, nativeFile)
+    if (nativeFile !== null) {
+      const copy = { nativeHash: nativeFile.hash, nativeBytes: nativeFile.sizeBytes }
+      await transaction.updateTable('dataParts').set(copy).where('id', '=', first.id).execute()
+    }
     // A job that is repeated finds its own profile, and counts no value of a part twice.
     if ((isWhole || object.profile === null) && (await bringsValues(transaction, object))) {
       await writeValues(transaction, object.datasourceId, { collected: values, replaces: isWhole })
@@ -125,14 +127,13 @@ export async function nativeCopy(
 async function findRows(app: DatalineApp, objectId: string) {
   return app.store.db
     .selectFrom('dataObjects')
-    .select(['id', 'projectId', 'datasourceId', 'version', 'fileHash', 'rowCount', 'sizeBytes', 'columns'])
-    .select(['load', 'deletions', 'profile'])
+    .select(['id', 'projectId', 'datasourceId', 'version', 'columns', 'deletions', 'profile'])
     .where('id', '=', objectId)
     .where('kind', '=', 'response_data')
     .executeTakeFirst()
 }
 
-function isHeavy({ columns, sizeBytes }: Rows): boolean {
+function isHeavy({ columns }: Rows, { sizeBytes }: PartRecord): boolean {
   return (columns?.length ?? 0) > lightColumns || sizeBytes > lightBytes
 }
 
@@ -155,45 +156,6 @@ async function collectValues(
     }
   }
   return collected
-}
-
-/** The copy of a part is the part's own, that of a table in one file a data object. */
-async function recordCopy(
-  transaction: Transaction<Tables>,
-  { object: rows, first }: { object: Rows; first: PartRecord | undefined },
-  nativeFile: StoredCopy,
-): Promise<void> {
-  if (first !== undefined) {
-    const copy = { nativeHash: nativeFile.hash, nativeBytes: nativeFile.sizeBytes }
-    await transaction.updateTable('dataParts').set(copy).where('id', '=', first.id).execute()
-    return
-  }
-  const prepared = await transaction
-    .insertInto('dataObjects')
-    .values({
-      id: newId('dataObject'),
-      projectId: rows.projectId,
-      datasourceId: rows.datasourceId,
-      kind: 'prepared',
-      format: 'duckdb',
-      version: rows.version,
-      fileHash: nativeFile.hash,
-      sizeBytes: nativeFile.sizeBytes,
-      rowCount: rows.rowCount,
-    })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['datasourceId', 'kind', 'version'])
-        .doUpdateSet({ fileHash: nativeFile.hash, sizeBytes: nativeFile.sizeBytes }),
-    )
-    .returning('id')
-    .executeTakeFirst()
-  if (prepared === undefined) throw new Failure('internal_error')
-  await transaction
-    .insertInto('lineage')
-    .values({ projectId: rows.projectId, fromId: rows.id, toId: prepared.id })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
 }
 
 /**

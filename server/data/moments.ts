@@ -22,6 +22,7 @@ export type ProjectCatalog = Catalog & {
 export type TableMoment = {
   datasourceId: string
   version: number
+  rowCount: number
   table: CatalogTable
   /** The versions that it was built from, where it is one of a model. */
   builtFrom: BuiltFrom[] | null

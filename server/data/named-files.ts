@@ -2,8 +2,8 @@ import type { Files, StoredFile } from '../files/index.ts'
 import { takeLease, type Database, type DatabaseSnapshot } from '../store/index.ts'
 
 /**
- * The files that rows name, here or at the moment of a snapshot. Of a version in parts the parts are named, and what says
- * which of their rows are past.
+ * The files that rows name, here or at the moment of a snapshot. Of a version its parts are named, and what says which of
+ * their rows are past.
  */
 export async function namedFiles({
   client,
@@ -12,7 +12,7 @@ export async function namedFiles({
 }): Promise<StoredFile[]> {
   const { rows } = await client.query<StoredFile>(
     `select file_hash as hash, format from data_objects where load is null
-     union select deletions->>'hash', 'parquet' from data_objects where load is not null and deletions is not null
+     union select deletions->>'hash', 'parquet' from data_objects where deletions is not null
      union select file_hash, 'parquet' from data_parts
      union select native_hash, 'duckdb' from data_parts where native_hash is not null
      union select copy_hash, 'parquet' from iceberg.trino_tables where copy_hash is not null`,

@@ -2,14 +2,7 @@ import { Readable } from 'node:stream'
 import type { Selectable, Transaction } from 'kysely'
 import { recordAct, requireRole, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
-import {
-  lockProjectForQuota,
-  newestFirst,
-  type LoadRule,
-  type Page,
-  type Database,
-  type Tables,
-} from '../store/index.ts'
+import { lockProjectForQuota, newestFirst, type Page, type Database, type Tables } from '../store/index.ts'
 import { dataChanged, type Catalogs } from './catalogs.ts'
 import {
   nameOfRows,
@@ -24,7 +17,7 @@ import type { Files } from '../files/index.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
 import { deployedReaders, touchedBy, type DeployedQueries, type TableModels } from './readers.ts'
 import { modelsBuiltFrom } from './dataline.ts'
-import { dropUnusedParts, partBytes, partedTable, readParts } from './parts.ts'
+import { dropUnusedParts, partBytes, readParts, rowsOfVersion } from './parts.ts'
 import { liveDataVersion } from './versions.ts'
 import { wishedRows, type RowsWish } from './wished-rows.ts'
 import type { Config } from '../config.ts'
@@ -196,19 +189,16 @@ async function catalogOf(
   projectId: string,
   { object, columns }: { object: DataObject; columns: Column[] },
 ): Promise<Catalog> {
-  const { id, load, deletions, fileHash } = object
-  const shared = { name: 'rows_of_object', rows: { hash: fileHash, format: 'parquet' } as const, columns }
-  if (load === null) return { projectId, version: id, tables: [shared] }
+  const { id } = object
   const parts = (await readParts(app.store.db, [id])).get(id) ?? []
-  const parted = partedTable({ columns: object.columns ?? [], parts, deletions, load })
-  const table = { ...shared, rows: parted.parts[0]?.rows ?? shared.rows, parted }
+  const table = { name: 'rows_of_object', columns, ...rowsOfVersion({ ...object, parts }) }
   return { projectId, version: `${id}\n${nameOfRows(table)}`, tables: [table] }
 }
 
 export type LineageNode = { id: string; kind: DataObject['kind'] | 'datasource' | 'load' | 'query'; label: string }
 export type Lineage = { nodes: LineageNode[]; edges: Array<{ from: string; to: string }> }
 
-/** From the datasource through the request and its rows to what is prepared from them. */
+/** From the datasource through the request and its loads to the rows and the queries that read them. */
 export async function lineageOf(
   app: DataApp,
   caller: Caller,
@@ -277,7 +267,7 @@ export async function refuseInUse(
 }
 
 /**
- * Deletes one version of a table, with the request and the copy that belong to it. The one that serves goes only when
+ * Deletes one version of a table, with the request that belongs to it. The one that serves goes only when
  * nothing deployed reads the table; the newest that served before it then serves again.
  */
 export async function deleteObject(
@@ -374,8 +364,8 @@ async function withSources<Row extends Sized>(
 ): Promise<Array<Row & { datasourceName: string; tableName: string }>> {
   if (rows.length === 0) return []
   const sources = await app.datasources.ofProject(projectId)
-  const inParts = rows.filter(({ load }) => load !== null).map(({ id }) => id)
-  const parts = await readParts(app.store.db, inParts)
+  const ids = rows.map(({ id }) => id)
+  const parts = await readParts(app.store.db, ids)
   return rows.flatMap((row) => {
     const source = sources.get(row.datasourceId)
     const sizeBytes = partBytes(parts.get(row.id) ?? [], row.sizeBytes)
@@ -383,7 +373,7 @@ async function withSources<Row extends Sized>(
   })
 }
 
-type Sized = { id: string; datasourceId: string; load: LoadRule | null; sizeBytes: number }
+type Sized = { id: string; datasourceId: string; sizeBytes: number }
 
 function noObject(objectId: string): Failure {
   return new Failure('not_found', { message: `The project has no data object ${objectId}.` })

@@ -1,10 +1,10 @@
 import type { Transaction } from 'kysely'
 import { newId } from '../ids.ts'
 import type { ColumnRecord, Database, Deletions, LoadRule, Tables } from '../store/index.ts'
-import type { PartedTable, Column } from '../engine/index.ts'
+import type { CatalogTable, Column, PartedTable } from '../engine/index.ts'
 import type { FileFormat, StoredCopy, StoredFile } from '../files/index.ts'
 
-/** An immutable file of rows, of which a version of a table that is loaded bit by bit has several. */
+/** An immutable file of rows: a version of a table has one, or several where it is loaded bit by bit. */
 export type PartRecord = {
   id: string
   fileHash: string
@@ -103,6 +103,29 @@ const keyOf = ({ name, sourceKey = name }: ColumnRecord): string => sourceKey
 /** The files of a part: a part of a load that is not stored yet has no more. */
 export type PartFiles = Pick<PartRecord, 'fileHash' | 'columns' | 'nativeHash'>
 
+/** The rows of a version as a table has them: one file where it was loaded whole. */
+export function rowsOfVersion({
+  fileHash,
+  columns,
+  parts,
+  deletions,
+  load,
+}: Omit<PartedVersion, 'load' | 'columns'> & {
+  fileHash: string
+  columns: ColumnRecord[] | null
+  load: LoadRule | null
+}): Pick<CatalogTable, 'rows' | 'copy' | 'parted'> {
+  const [first] = parts
+  const rows = storedFile(first?.fileHash ?? fileHash, 'parquet')
+  if (load !== null) return { rows, parted: partedTable({ columns: columns ?? [], parts, deletions, load }) }
+  return { rows, ...copyOf(first) }
+}
+
+function copyOf(part: PartFiles | undefined): { copy?: StoredFile } {
+  const hash = part?.nativeHash ?? null
+  return hash === null ? {} : { copy: storedFile(hash, 'duckdb') }
+}
+
 /** A version by its files. A column is the same in every part by its key in the answer. */
 export function partedTable({
   columns,
@@ -118,7 +141,7 @@ export function partedTable({
       const own = new Map(part.columns.map((column) => [keyOf(column), plain(column)]))
       return {
         rows: storedFile(part.fileHash, 'parquet'),
-        ...(part.nativeHash !== null && { copy: storedFile(part.nativeHash, 'duckdb') }),
+        ...copyOf(part),
         columns: columns.map((column) => own.get(keyOf(column)) ?? null),
         hasPast: deletions?.inPlaces.includes(place) === true,
       }

@@ -67,9 +67,9 @@ export async function insertVersion(
   const shared = { projectId, datasourceId, version: (newest ?? 0) + 1 }
   const request = { id: newId('dataObject'), fileHash: fetched.request.hash, sizeBytes: fetched.request.sizeBytes }
   const { parted } = fetched
-  const parts = parted === null ? [] : await loadedParts(transaction, shared, { parted, rows: fetched.rows })
+  const parts = await loadedParts(transaction, shared, fetched)
   // Its parts are counted where they are; its own is what says which of their rows are past.
-  const sizeBytes = parted === null ? fetched.rows.sizeBytes : (parted.deletions?.sizeBytes ?? 0)
+  const sizeBytes = parted?.deletions?.sizeBytes ?? 0
   const rows = { id: newId('dataObject'), fileHash: fetched.rows.hash, sizeBytes }
   const drift = live === null ? null : driftBetween(live.columns, fetched.columns)
   if (heldBecause === null) await endLive(transaction, datasourceId)
@@ -142,11 +142,11 @@ type Shared = { projectId: string; datasourceId: string; version: number }
 async function loadedParts(
   transaction: Transaction<Tables>,
   shared: Shared,
-  { parted, rows: file }: { parted: LoadedParts; rows: StoredCopy },
+  { parted, rows: file, rowCount, columns }: FetchedVersion,
 ): Promise<PartRecord[]> {
-  if (parted.part === null) return parted.base
-  const loads = [shared.version]
-  return [...parted.base, await insertPart(transaction, shared, { ...parted.part, file, loads })]
+  const { base, part } = parted ?? { base: [], part: { rowCount, columns } }
+  if (part === null) return base
+  return [...base, await insertPart(transaction, shared, { ...part, file, loads: [shared.version] })]
 }
 
 function jsonOrNull(value: object | null): string | null {

@@ -55,7 +55,7 @@ describe('datasources', () => {
     expect(await jobOf(dataline.id)).toMatchObject({ status: 'succeeded' })
     const objects = await t.operator.get(`/v1/projects/${projectId}/data-objects?datasource_id=${made.body.id}`)
     const kinds = objects.body.data.map((each: { kind: string }) => each.kind)
-    expect(kinds.toSorted()).toEqual(['prepared', 'request_config', 'response_data'])
+    expect(kinds.toSorted()).toEqual(['request_config', 'response_data'])
     const rows = objects.body.data.find((each: { kind: string }) => each.kind === 'response_data')
     const described = await t.operator.get(`/v1/projects/${projectId}/data-objects/${rows.id}`)
     expect(described.body.profile.columns.map((each: { name: string }) => each.name)).toEqual(['region', 'total'])

@@ -59,34 +59,38 @@ export async function putParquet(app: Parts, projectId: string, table: ParquetTa
       .executeTakeFirstOrThrow()
     const shared = { projectId, datasourceId: datasource, version: (last ?? 0) + 1 }
     await transaction.updateTable('dataObjects').set({ isLive: false }).where('datasourceId', '=', datasource).execute()
+    const [id, part] = [newId('dataObject'), newId('dataPart')]
     await transaction
       .insertInto('dataObjects')
       .values({
         ...shared,
-        id: newId('dataObject'),
+        id,
         kind: 'response_data',
         format: 'parquet',
         fileHash: kept.hash,
-        sizeBytes: kept.sizeBytes,
+        sizeBytes: 0,
         rowCount,
         columns: JSON.stringify(columns),
         isLive: true,
         activatedAt: new Date(),
       })
       .execute()
-    if (copy !== null) {
-      await transaction
-        .insertInto('dataObjects')
-        .values({
-          ...shared,
-          id: newId('dataObject'),
-          kind: 'prepared',
-          format: 'duckdb',
-          fileHash: copy.hash,
-          sizeBytes: copy.sizeBytes,
-        })
-        .execute()
-    }
+    await transaction
+      .insertInto('dataParts')
+      .values({
+        id: part,
+        projectId,
+        datasourceId: datasource,
+        fileHash: kept.hash,
+        sizeBytes: kept.sizeBytes,
+        rowCount,
+        columns: JSON.stringify(columns),
+        loads: [shared.version],
+        nativeHash: copy?.hash ?? null,
+        nativeBytes: copy?.sizeBytes ?? null,
+      })
+      .execute()
+    await transaction.insertInto('versionParts').values({ dataObjectId: id, place: 0, partId: part }).execute()
     await app.store.notify(transaction, dataChanged, projectId)
   })
   await heard(app, projectId, kept.hash)

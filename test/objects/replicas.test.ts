@@ -125,18 +125,17 @@ describe('replicas that share a bucket', () => {
     await project.deploy({ name: 'value', sql: 'SELECT v FROM ds_damaged' })
     source.answer([{ v: 2 }])
     const made = await expectStatus(200, execute(first.operator, input))
-    const rows = await first.app.store.db
-      .selectFrom('dataObjects')
-      .select(['fileHash', 'format'])
-      .where('datasourceId', '=', 'ds_damaged')
-      .where('version', '=', 2)
-      .where('kind', 'in', ['response_data', 'prepared'])
-      .execute()
-    expect(made.body.data_object_id).toBeDefined()
-    for (const { fileHash, format } of rows) {
-      await writeFile(server.pathOf(`objects/${fileHash.slice(0, 2)}/${fileHash}.${format}`), 'rotten')
+    const { fileHash, nativeHash } = await first.app.store.db
+      .selectFrom('dataParts')
+      .innerJoin('versionParts', 'partId', 'id')
+      .select(['fileHash', 'nativeHash'])
+      .where('dataObjectId', '=', made.body.data_object_id)
+      .executeTakeFirstOrThrow()
+    for (const name of [`${fileHash}.parquet`, ...(nativeHash === null ? [] : [`${nativeHash}.duckdb`])]) {
+      await writeFile(server.pathOf(`objects/${name.slice(0, 2)}/${name}`), 'rotten')
     }
     await settled(second, [{ v: 1 }], 'value')
+    expect((await callOn(first, 'value')).status).toBe(200)
   })
 })
 

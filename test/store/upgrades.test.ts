@@ -89,3 +89,58 @@ test('0029: figures by five minutes and 16 days go, and each call is still count
     'question-hour',
   ])
 })
+
+test('0040: a version that was loaded whole is a list of one part, which has its copy; what was loaded bit by bit stays', async () => {
+  const client = await databaseAt(39)
+  await client.query(`
+    insert into projects (id, name) values ('prj_1', 'Shop');
+    insert into datasources (id, project_id, name, kind, table_name) values
+      ('ds_1', 'prj_1', 'A', 'http_api', 'a'), ('ds_2', 'prj_1', 'B', 'http_api', 'b');
+    insert into data_objects
+      (id, project_id, datasource_id, kind, format, version, file_hash, size_bytes, row_count, columns, load)
+    values
+      ('obj_r', 'prj_1', 'ds_1', 'request_config', 'json', 1, 'request', 3, null, null, null),
+      ('obj_1', 'prj_1', 'ds_1', 'response_data', 'parquet', 1, 'rows 1', 10, 7, '[{"name": "x", "type": "BIGINT"}]', null),
+      ('obj_2', 'prj_1', 'ds_1', 'response_data', 'parquet', 2, 'rows 2', 20, 8, '[]', null),
+      ('obj_c', 'prj_1', 'ds_1', 'prepared', 'duckdb', 1, 'copy 1', 40, 7, null, null),
+      ('obj_3', 'prj_1', 'ds_2', 'response_data', 'parquet', 1, 'rows 3', 5, 9, '[]', '{"mode": "append"}');
+    insert into data_parts (id, project_id, datasource_id, file_hash, size_bytes, row_count, columns, loads)
+      values ('prt_x', 'prj_1', 'ds_2', 'rows 3', 30, 9, '[]', '{1}');
+    insert into version_parts values ('obj_3', 0, 'prt_x');
+    insert into lineage values ('prj_1', 'ds_1', 'obj_r'), ('prj_1', 'obj_r', 'obj_1'), ('prj_1', 'obj_1', 'obj_c')`)
+  const bytes = `select (select sum(size_bytes) from data_objects)::int + sum(size_bytes + coalesce(native_bytes, 0))::int
+    as bytes from data_parts`
+  await migrate(client, await readMigrations(folder))
+  const parts = await client.query(
+    `select data_object_id, place, file_hash, size_bytes::int, row_count::int, columns, loads, native_hash, native_bytes::int
+     from version_parts join data_parts on data_parts.id = part_id order by data_object_id`,
+  )
+  expect(parts.rows).toEqual([
+    {
+      data_object_id: 'obj_1',
+      place: 0,
+      file_hash: 'rows 1',
+      size_bytes: 10,
+      row_count: 7,
+      columns: [{ name: 'x', type: 'BIGINT' }],
+      loads: [1],
+      native_hash: 'copy 1',
+      native_bytes: 40,
+    },
+    expect.objectContaining({ data_object_id: 'obj_2', file_hash: 'rows 2', loads: [2], native_hash: null }),
+    expect.objectContaining({ data_object_id: 'obj_3', file_hash: 'rows 3', size_bytes: 30 }),
+  ])
+  const objects = await client.query('select id, size_bytes::int from data_objects order by id')
+  expect(objects.rows).toEqual([
+    { id: 'obj_1', size_bytes: 0 },
+    { id: 'obj_2', size_bytes: 0 },
+    { id: 'obj_3', size_bytes: 5 },
+    { id: 'obj_r', size_bytes: 3 },
+  ])
+  // What is stored is as large as it was.
+  expect((await client.query(bytes)).rows).toEqual([{ bytes: 3 + 10 + 20 + 40 + 5 + 30 }])
+  expect((await client.query('select to_id from lineage order by 1')).rows).toEqual([
+    { to_id: 'obj_1' },
+    { to_id: 'obj_r' },
+  ])
+})

@@ -187,8 +187,8 @@ type DataObjectsTable = {
   id: string
   projectId: string
   datasourceId: string
-  kind: 'request_config' | 'response_data' | 'prepared' | 'rejected_values'
-  format: 'json' | 'parquet' | 'duckdb'
+  kind: 'request_config' | 'response_data' | 'rejected_values'
+  format: 'json' | 'parquet'
   version: number
   fileHash: string
   sizeBytes: number
