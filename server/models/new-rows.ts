@@ -54,40 +54,49 @@ type Between = { projectId: string; earlier: TableMoment; moment: TableMoment; l
 async function rowsBetween(app: App, { projectId, earlier, moment, limits }: Between): Promise<CatalogTable | null> {
   const since = rowsSince(earlier, moment)
   if (since === null) return null
-  const sides = [{ ...since.now, name: 'now' }, ...(since.before === null ? [] : [{ ...since.before, name: 'before' }])]
-  const sql = `SELECT * FROM "now"${since.before === null ? '' : ' EXCEPT ALL SELECT * FROM "before"'}`
+  const { now, before, key } = since
+  // Nothing that SQL sees would tell its rows apart.
+  if (key?.some((name) => !moment.table.columns.some((column) => column.name === name)) === true) return null
+  // Parts that came are read where they lie.
+  const came = before === null ? now : await withoutThose(app, { projectId, now, before, limits })
+  return (await lostRows(app, { projectId, earlier, moment, came, key, limits })) ? null : came
+}
+
+/** Rows of a table that another one has not: of parts that were put together with those before them. */
+async function withoutThose(
+  app: App,
+  { projectId, now, before, limits }: Pick<Between, 'projectId' | 'limits'> & Record<'now' | 'before', CatalogTable>,
+): Promise<CatalogTable> {
+  const tables = [
+    { ...now, name: 'now' },
+    { ...before, name: 'before' },
+  ]
+  const over = { projectId, version: catalogVersion(tables), tables }
+  const sql = 'SELECT * FROM "now" EXCEPT ALL SELECT * FROM "before"'
   const path = app.files.temporaryPath('parquet')
   const { modelRows: maxRows, modelBytes: maxBytes } = app.config.limits
   try {
-    const over = { projectId, version: catalogVersion(sides), tables: sides }
     await app.engine.writeTable(projectId, over, { dialect: 'duckdb', sql, path, maxRows, maxBytes }, limits)
     const { hash } = await app.files.keep(path, 'parquet')
-    const { name, columns } = moment.table
-    const came: CatalogTable = { name, columns, rows: { hash, format: 'parquet' } }
-    return (await lostRows(app, { projectId, earlier, moment, came, key: since.key, limits })) ? null : came
+    return { name: now.name, columns: now.columns, rows: { hash, format: 'parquet' } }
   } finally {
     await rm(path, { force: true })
   }
 }
 
-/** Whether rows are gone for which none came under the same key. */
+/** Whether rows are gone for which none came under the same key: what came and was not there has to be what there is more. */
 async function lostRows(
   app: App,
   { projectId, earlier, moment, came, key, limits }: Between & { came: CatalogTable; key: string[] | null },
 ): Promise<boolean> {
   const tables = [
     { ...earlier.table, name: 'earlier' },
-    { ...moment.table, name: 'moment' },
     { ...came, name: 'came' },
   ]
   const catalog = { projectId, version: catalogVersion(tables), tables }
-  const count = (from: string): string => `(SELECT count(*) FROM ${from})`
   const keys = (key ?? []).map(quotedName).join(', ')
-  const again = key === null ? '0' : count(`(SELECT ${keys} FROM came) AS came SEMI JOIN earlier USING (${keys})`)
+  const isNew = key === null ? '' : ` AS came ANTI JOIN earlier USING (${keys})`
   const read = rowReader(app, { catalog, signal: limits.signal })
-  const [row = {}] = await read(
-    `SELECT ${count('earlier')} AS earlier, ${count('moment')} AS moment, ${count('came')} AS came, ${again} AS again`,
-  )
-  const number = (name: string): number => Number(row[name])
-  return number('earlier') + number('came') - number('again') !== number('moment')
+  const [row] = await read(`SELECT count(*) AS more FROM came${isNew}`)
+  return earlier.rowCount + Number(row?.['more']) !== moment.rowCount
 }
