@@ -7,6 +7,7 @@ import {
   Notification,
   PasswordInput,
   Select,
+  TextInput,
   Tooltip,
   type CSSVariablesResolver,
   type MantineColorsTuple,
@@ -88,6 +89,8 @@ export const theme = createTheme({
     Tooltip: Tooltip.extend({
       defaultProps: { withArrow: true, openDelay: 250, events: { hover: true, focus: true, touch: true } },
     }),
+    // Names and addresses mostly; prose says so.
+    TextInput: TextInput.extend({ defaultProps: { autoComplete: 'off', spellCheck: false } }),
     InputWrapper: Input.Wrapper.extend({ styles: { label: { marginBottom: 4 }, description: { marginBottom: 4 } } }),
     // A picture without a name says nothing, and the field beside it says that it opens.
     ComboboxChevron: ComboboxChevron.extend({ defaultProps: { 'aria-hidden': true } }),

@@ -5,6 +5,7 @@ import { LogOut } from 'lucide-react'
 import { call } from '../client/api.ts'
 import { schemes } from '../parts/shell/account-menu.tsx'
 import { Card } from '../parts/text/card.tsx'
+import { SettingsForm } from '../parts/form/settings-form.tsx'
 import { Heading } from '../parts/text/heading.tsx'
 import { RefusalNotice } from '../parts/text/refusal.tsx'
 import { Shell } from '../parts/shell/shell.tsx'
@@ -60,25 +61,9 @@ function NameCard() {
   })
   return (
     <Card title="Name" about="How other members see you.">
-      <form
-        noValidate
-        onSubmit={form.onSubmit((body) =>
-          update.mutate(body, {
-            onSuccess: () => form.resetDirty(),
-            onError: (error) => form.setErrors(fieldErrors(error)),
-          }),
-        )}
-      >
-        <Stack gap="md">
-          <TextInput label="Your name" autoComplete="name" {...form.getInputProps('name')} />
-          <RefusalNotice error={update.error} fields={['name']} />
-          <Group justify="flex-end">
-            <Button type="submit" variant="default" disabled={!form.isDirty()} loading={update.isPending}>
-              Save name
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      <SettingsForm form={form} act={update} verb="Save name">
+        <TextInput label="Your name" autoComplete="name" {...form.getInputProps('name')} />
+      </SettingsForm>
     </Card>
   )
 }

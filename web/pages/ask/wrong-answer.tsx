@@ -2,7 +2,7 @@ import { Checkbox, Modal, Select, Stack, Text, Textarea } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../client/api.ts'
-import { FormEnd } from '../../parts/form/form-end.tsx'
+import { ActForm } from '../../parts/form/act-form.tsx'
 import { Loaded } from '../../parts/text/loaded.tsx'
 import { useAct } from '../../client/queries.ts'
 import type { Place } from '../deploy/shared/place.ts'
@@ -142,36 +142,33 @@ function Right({ place, question, result, requestId, meant, onClose }: RightProp
     },
   )
   return (
-    <form
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        keep.mutate(undefined, { onSuccess: onClose })
-      }}
+    <ActForm
+      onSubmit={() => keep.mutate(undefined, { onSuccess: onClose })}
+      act={keep}
+      verb="Keep it"
+      disabled={missing.length > 0 || question === ''}
+      onClose={onClose}
     >
-      <Stack gap="md">
-        {meant !== undefined && (
-          <>
-            <Text size="xs" c="dimmed">
-              With these values. {asExample ? '' : 'What is left empty may be anything.'}
-            </Text>
-            <SlotsForm
-              projectId={project.id}
-              slots={meant.slots}
-              values={typed}
-              errors={Object.fromEntries(missing.map((slot) => [slot, 'An example needs it.']))}
-              onChange={setTyped}
-            />
-            <Checkbox
-              label={`Make it an example of ${meant.query}, too`}
-              description="Questions like it are understood from its next deployment on."
-              checked={asExample}
-              onChange={(event) => setAsExample(event.currentTarget.checked)}
-            />
-          </>
-        )}
-        <FormEnd act={keep} verb="Keep it" disabled={missing.length > 0 || question === ''} onClose={onClose} />
-      </Stack>
-    </form>
+      {meant !== undefined && (
+        <>
+          <Text size="xs" c="dimmed">
+            With these values. {asExample ? '' : 'What is left empty may be anything.'}
+          </Text>
+          <SlotsForm
+            projectId={project.id}
+            slots={meant.slots}
+            values={typed}
+            errors={Object.fromEntries(missing.map((slot) => [slot, 'An example needs it.']))}
+            onChange={setTyped}
+          />
+          <Checkbox
+            label={`Make it an example of ${meant.query}, too`}
+            description="Questions like it are understood from its next deployment on."
+            checked={asExample}
+            onChange={(event) => setAsExample(event.currentTarget.checked)}
+          />
+        </>
+      )}
+    </ActForm>
   )
 }

@@ -24,7 +24,6 @@ export function FixedParameters({ fixed, onChange }: { fixed: Fixed[]; onChange:
           <TextInput
             aria-label={`Slot ${at + 1}`}
             placeholder="region"
-            spellCheck={false}
             value={name}
             onChange={(event) => change(at, { name: event.currentTarget.value })}
           />

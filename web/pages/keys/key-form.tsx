@@ -2,7 +2,7 @@ import { Group, NumberInput, Select, Stack, TagsInput, Text, TextInput } from '@
 import { useForm, type UseFormReturnType } from '@mantine/form'
 import type { UseMutationResult } from '@tanstack/react-query'
 import { lifetimes } from '../../parts/form/lifetimes.ts'
-import { FormEnd } from '../../parts/form/form-end.tsx'
+import { ActForm } from '../../parts/form/act-form.tsx'
 import { fieldErrors } from '../../client/refusals.ts'
 import { FixedParameters } from './fixed-parameters.tsx'
 import { PermissionsForm } from './permissions-form.tsx'
@@ -35,59 +35,59 @@ export function KeyForm<Answer>({ initial, verb, act, onDone, onClose }: Props<A
   const ends = initial.lifetimeDays === asItIs ? [{ value: asItIs, label: 'As long as now' }, ...lifetimes] : lifetimes
   const { granted } = form.values
   return (
-    <form
-      noValidate
+    <ActForm
+      gap="lg"
       onSubmit={form.onSubmit((values) =>
         act.mutate(values, {
           onSuccess: () => onDone?.(),
           onError: (error) => form.setErrors(placed(fieldErrors(error))),
         }),
       )}
+      act={act}
+      fields={Object.keys(fieldOf)}
+      verb={verb}
+      onClose={onClose}
     >
-      <Stack gap="lg">
-        <TextInput
-          label="Name"
-          description="What will call with it, for example the mobile app."
-          data-autofocus
-          autoComplete="off"
-          {...form.getInputProps('name')}
+      <TextInput
+        label="Name"
+        description="What will call with it, for example the mobile app."
+        data-autofocus
+        {...form.getInputProps('name')}
+      />
+      <TagsInput
+        label="Tags"
+        description="Words to find it by, for example a team or an application."
+        maxTags={10}
+        {...form.getInputProps('tags')}
+      />
+      {granted === null ? (
+        <Text c="dimmed">
+          Its access was set through the API with more rules than can be shown here, and stays as it is.
+        </Text>
+      ) : (
+        <div>
+          <PermissionsForm granted={granted} onChange={(next) => form.setFieldValue('granted', next)} />
+          {form.errors['granted'] !== undefined && (
+            <Text c="var(--mantine-color-error)" size="xs" mt={4} role="alert">
+              {form.errors['granted']}
+            </Text>
+          )}
+        </div>
+      )}
+      <Group grow align="flex-start">
+        <Select label="Expires" data={ends} {...form.getInputProps('lifetimeDays')} />
+        <Select
+          label="Plan"
+          data={(plans.data ?? [])
+            .filter((plan) => plan.grantable || plan.name === form.values.plan)
+            .map((plan) => ({ value: plan.name, label: sayLimits(plan) }))}
+          {...form.getInputProps('plan')}
+          value={form.values.plan === '' ? usual : form.values.plan}
         />
-        <TagsInput
-          label="Tags"
-          description="Words to find it by, for example a team or an application."
-          maxTags={10}
-          {...form.getInputProps('tags')}
-        />
-        {granted === null ? (
-          <Text c="dimmed">
-            Its access was set through the API with more rules than can be shown here, and stays as it is.
-          </Text>
-        ) : (
-          <div>
-            <PermissionsForm granted={granted} onChange={(next) => form.setFieldValue('granted', next)} />
-            {form.errors['granted'] !== undefined && (
-              <Text c="var(--mantine-color-error)" size="xs" mt={4} role="alert">
-                {form.errors['granted']}
-              </Text>
-            )}
-          </div>
-        )}
-        <Group grow align="flex-start">
-          <Select label="Expires" data={ends} {...form.getInputProps('lifetimeDays')} />
-          <Select
-            label="Plan"
-            data={(plans.data ?? [])
-              .filter((plan) => plan.grantable || plan.name === form.values.plan)
-              .map((plan) => ({ value: plan.name, label: sayLimits(plan) }))}
-            {...form.getInputProps('plan')}
-            value={form.values.plan === '' ? usual : form.values.plan}
-          />
-        </Group>
-        <OwnLimits form={form} />
-        <FixedParameters fixed={form.values.fixed} onChange={(fixed) => form.setFieldValue('fixed', fixed)} />
-        <FormEnd act={act} fields={Object.keys(fieldOf)} verb={verb} onClose={onClose} />
-      </Stack>
-    </form>
+      </Group>
+      <OwnLimits form={form} />
+      <FixedParameters fixed={form.values.fixed} onChange={(fixed) => form.setFieldValue('fixed', fixed)} />
+    </ActForm>
   )
 }
 

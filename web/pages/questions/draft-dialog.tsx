@@ -1,8 +1,8 @@
-import { Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Modal, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useLocation } from 'wouter'
 import { call } from '../../client/api.ts'
-import { FormEnd } from '../../parts/form/form-end.tsx'
+import { ActForm } from '../../parts/form/act-form.tsx'
 import { paths } from '../../browser/paths.ts'
 import { useAct } from '../../client/queries.ts'
 import { fieldErrors } from '../../client/refusals.ts'
@@ -34,25 +34,23 @@ export function DraftDialog({ place: { project }, group, opened, onClose }: Prop
   )
   return (
     <Modal opened={opened} onClose={onClose} title="A new query for it">
-      <form
-        noValidate
+      <ActForm
         onSubmit={form.onSubmit(({ name }) =>
           draft.mutate(name, { onError: (error) => form.setErrors({ name: fieldErrors(error)['query'] }) }),
         )}
+        act={draft}
+        fields={['query']}
+        verb="Write it"
+        onClose={onClose}
       >
-        <Stack gap="md">
-          <Text>“{group.question}”</Text>
-          <TextInput
-            label="Name"
-            description="Callers use it, so it stays. Lower-case letters, digits and _."
-            autoComplete="off"
-            spellCheck={false}
-            data-autofocus
-            {...form.getInputProps('name')}
-          />
-          <FormEnd act={draft} fields={['query']} verb="Write it" onClose={onClose} />
-        </Stack>
-      </form>
+        <Text>“{group.question}”</Text>
+        <TextInput
+          label="Name"
+          description="Callers use it, so it stays. Lower-case letters, digits and _."
+          data-autofocus
+          {...form.getInputProps('name')}
+        />
+      </ActForm>
     </Modal>
   )
 }

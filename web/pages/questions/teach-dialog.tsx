@@ -2,7 +2,7 @@ import { Checkbox, Modal, Select, Stack, Text } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../client/api.ts'
-import { FormEnd } from '../../parts/form/form-end.tsx'
+import { ActForm } from '../../parts/form/act-form.tsx'
 import { useAct } from '../../client/queries.ts'
 import { sayCount } from '../../text/words.ts'
 import { questionsKey } from './asked-questions.tsx'
@@ -93,57 +93,49 @@ function ChosenQuery({ place: { project, environment }, group, query, onClose }:
     },
   )
   return (
-    <form
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        teach.mutate(undefined, { onSuccess: onClose })
-      }}
+    <ActForm
+      onSubmit={() => teach.mutate(undefined, { onSuccess: onClose })}
+      act={teach}
+      verb={taken.length === 1 ? 'Make it an example' : `Make ${taken.length} examples`}
+      disabled={taken.length === 0 || taken.some(({ missing, isRead }) => missing.length > 0 || !isRead)}
+      onClose={onClose}
     >
-      <Stack gap="md">
-        {entries.map(({ question, shown, missing, isRead }) => (
-          <div key={question} className={classes['taught']}>
-            <Checkbox
-              label={`“${question}”`}
-              checked={!left.includes(question)}
-              onChange={(event) =>
-                setLeft(event.currentTarget.checked ? left.filter((each) => each !== question) : [...left, question])
-              }
-            />
-            {!left.includes(question) && isRead && (
-              <>
-                <SlotsForm
-                  projectId={project.id}
-                  slots={query.slots}
-                  values={shown}
-                  errors={Object.fromEntries(
-                    missing.map((slot) => [slot, 'The question does not say it. Which one is meant?']),
-                  )}
-                  onChange={(values) => setTyped({ ...typed, [question]: values })}
-                />
-              </>
-            )}
-          </div>
-        ))}
-        {group.questions.length > mostShown && (
-          <Text size="xs" c="dimmed">
-            {sayCount(group.questions.length - mostShown, 'more wording stays', 'more wordings stay')} in the list.
-          </Text>
-        )}
-        {isLive && (
+      {entries.map(({ question, shown, missing, isRead }) => (
+        <div key={question} className={classes['taught']}>
           <Checkbox
-            label="Keep as an evaluation case, too: every deployment asks it again"
-            checked={asCase}
-            onChange={(event) => setAsCase(event.currentTarget.checked)}
+            label={`“${question}”`}
+            checked={!left.includes(question)}
+            onChange={(event) =>
+              setLeft(event.currentTarget.checked ? left.filter((each) => each !== question) : [...left, question])
+            }
           />
-        )}
-        <FormEnd
-          act={teach}
-          verb={taken.length === 1 ? 'Make it an example' : `Make ${taken.length} examples`}
-          disabled={taken.length === 0 || taken.some(({ missing, isRead }) => missing.length > 0 || !isRead)}
-          onClose={onClose}
+          {!left.includes(question) && isRead && (
+            <>
+              <SlotsForm
+                projectId={project.id}
+                slots={query.slots}
+                values={shown}
+                errors={Object.fromEntries(
+                  missing.map((slot) => [slot, 'The question does not say it. Which one is meant?']),
+                )}
+                onChange={(values) => setTyped({ ...typed, [question]: values })}
+              />
+            </>
+          )}
+        </div>
+      ))}
+      {group.questions.length > mostShown && (
+        <Text size="xs" c="dimmed">
+          {sayCount(group.questions.length - mostShown, 'more wording stays', 'more wordings stay')} in the list.
+        </Text>
+      )}
+      {isLive && (
+        <Checkbox
+          label="Keep as an evaluation case, too: every deployment asks it again"
+          checked={asCase}
+          onChange={(event) => setAsCase(event.currentTarget.checked)}
         />
-      </Stack>
-    </form>
+      )}
+    </ActForm>
   )
 }

@@ -104,6 +104,7 @@ function Sheet({ place, act, onClose }: Props) {
         {count > 0 && (
           <TextInput
             label="Why"
+            spellCheck
             placeholder={whys[act.kind]}
             description="Joins the history."
             value={message}

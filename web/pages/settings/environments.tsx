@@ -1,4 +1,4 @@
-import { Button, Code, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Code, Modal, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
@@ -6,7 +6,7 @@ import { call } from '../../client/api.ts'
 import { Confirm } from '../../parts/form/confirm.tsx'
 import { Heading } from '../../parts/text/heading.tsx'
 import { Loaded } from '../../parts/text/loaded.tsx'
-import { FormEnd } from '../../parts/form/form-end.tsx'
+import { ActForm } from '../../parts/form/act-form.tsx'
 import { Row, Rows } from '../../parts/table/rows.tsx'
 import { Day } from '../../parts/text/time.tsx'
 import { keys, useAct, useEnvironments } from '../../client/queries.ts'
@@ -109,24 +109,22 @@ function AddForm({ project, onClose }: { project: Project; onClose: () => void }
     validate: { name: (name) => (name === '' ? 'Give it a name.' : null) },
   })
   return (
-    <form
-      noValidate
+    <ActForm
       onSubmit={form.onSubmit((body) =>
         add.mutate(body, { onSuccess: onClose, onError: (error) => form.setErrors(fieldErrors(error)) }),
       )}
+      act={add}
+      fields={['name']}
+      verb="Add environment"
+      onClose={onClose}
     >
-      <Stack gap="md">
-        <TextInput
-          label="Name"
-          description="Lower-case letters, digits and _, as callers write it."
-          placeholder="preview"
-          data-autofocus
-          autoComplete="off"
-          spellCheck={false}
-          {...form.getInputProps('name')}
-        />
-        <FormEnd act={add} fields={['name']} verb="Add environment" onClose={onClose} />
-      </Stack>
-    </form>
+      <TextInput
+        label="Name"
+        description="Lower-case letters, digits and _, as callers write it."
+        placeholder="preview"
+        data-autofocus
+        {...form.getInputProps('name')}
+      />
+    </ActForm>
   )
 }

@@ -1,7 +1,7 @@
-import { Stack, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { call } from '../../client/api.ts'
-import { FormEnd } from '../../parts/form/form-end.tsx'
+import { ActForm } from '../../parts/form/act-form.tsx'
 import { aRole, RoleChoice } from '../../parts/form/roles.tsx'
 import { SecretDialog } from '../../parts/form/secret-dialog.tsx'
 import { Day } from '../../parts/text/time.tsx'
@@ -48,31 +48,27 @@ type Invite = ReturnType<typeof useAct<CreatedInvitation, NewInvitation>>
 function InviteForm({ invite, onClose }: { invite: Invite; onClose: () => void }) {
   const form = useForm<{ role: Role; email: string }>({ initialValues: { role: 'viewer', email: '' } })
   return (
-    <form
-      noValidate
+    <ActForm
+      gap="lg"
       onSubmit={form.onSubmit(({ role, email }) =>
         invite.mutate(
           { role, ...(email.trim() !== '' && { email }) },
           { onError: (error) => form.setErrors(fieldErrors(error)) },
         ),
       )}
+      act={invite}
+      fields={['email']}
+      verb="Create link"
+      onClose={onClose}
     >
-      <Stack gap="lg">
-        <RoleChoice
-          label="They join as"
-          value={form.values.role}
-          onChange={(role) => form.setFieldValue('role', role)}
-        />
-        <TextInput
-          label="For whom"
-          description="Their e-mail, as a note for you. Nothing is sent: you pass the link on yourself."
-          placeholder="Optional"
-          type="email"
-          autoComplete="off"
-          {...form.getInputProps('email')}
-        />
-        <FormEnd act={invite} fields={['email']} verb="Create link" onClose={onClose} />
-      </Stack>
-    </form>
+      <RoleChoice label="They join as" value={form.values.role} onChange={(role) => form.setFieldValue('role', role)} />
+      <TextInput
+        label="For whom"
+        description="Their e-mail, as a note for you. Nothing is sent: you pass the link on yourself."
+        placeholder="Optional"
+        type="email"
+        {...form.getInputProps('email')}
+      />
+    </ActForm>
   )
 }

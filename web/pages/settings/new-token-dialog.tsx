@@ -2,7 +2,7 @@ import { SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { call } from '../../client/api.ts'
 import { endAfter, lifetimes } from '../../parts/form/lifetimes.ts'
-import { FormEnd } from '../../parts/form/form-end.tsx'
+import { ActForm } from '../../parts/form/act-form.tsx'
 import { RoleChoice } from '../../parts/form/roles.tsx'
 import { SecretDialog } from '../../parts/form/secret-dialog.tsx'
 import { keys, useAct } from '../../client/queries.ts'
@@ -66,37 +66,40 @@ function NewTokenForm({ project, create, onClose }: { project: Project; create: 
       { onError: (error) => form.setErrors(fieldErrors(error)) },
     )
   return (
-    <form noValidate onSubmit={form.onSubmit(submit)}>
-      <Stack gap="lg">
-        <TextInput
-          label="Name"
-          description="What will use it, for example the pipeline that deploys."
-          data-autofocus
-          autoComplete="off"
-          {...form.getInputProps('name')}
+    <ActForm
+      gap="lg"
+      onSubmit={form.onSubmit(submit)}
+      act={create}
+      fields={['name']}
+      verb="Create token"
+      onClose={onClose}
+    >
+      <TextInput
+        label="Name"
+        description="What will use it, for example the pipeline that deploys."
+        data-autofocus
+        {...form.getInputProps('name')}
+      />
+      <RoleChoice
+        label="It may act as"
+        value={form.values.role}
+        most={project.role}
+        onChange={(role) => form.setFieldValue('role', role)}
+      />
+      <Stack gap={6}>
+        <Text fw={600} id="token-scope">
+          It reaches
+        </Text>
+        <SegmentedControl
+          aria-labelledby="token-scope"
+          data={[
+            { value: 'project', label: 'This project' },
+            { value: 'all', label: 'Every project of mine' },
+          ]}
+          {...form.getInputProps('scope')}
         />
-        <RoleChoice
-          label="It may act as"
-          value={form.values.role}
-          most={project.role}
-          onChange={(role) => form.setFieldValue('role', role)}
-        />
-        <Stack gap={6}>
-          <Text fw={600} id="token-scope">
-            It reaches
-          </Text>
-          <SegmentedControl
-            aria-labelledby="token-scope"
-            data={[
-              { value: 'project', label: 'This project' },
-              { value: 'all', label: 'Every project of mine' },
-            ]}
-            {...form.getInputProps('scope')}
-          />
-        </Stack>
-        <Select label="It is good for" data={lifetimes} {...form.getInputProps('lifetimeDays')} />
-        <FormEnd act={create} fields={['name']} verb="Create token" onClose={onClose} />
       </Stack>
-    </form>
+      <Select label="It is good for" data={lifetimes} {...form.getInputProps('lifetimeDays')} />
+    </ActForm>
   )
 }

@@ -4,15 +4,14 @@ import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { call } from '../../client/api.ts'
 import { Card } from '../../parts/text/card.tsx'
+import { SettingsForm } from '../../parts/form/settings-form.tsx'
 import { Confirm } from '../../parts/form/confirm.tsx'
 import { CopyMark } from '../../parts/text/copy.tsx'
 import { Heading } from '../../parts/text/heading.tsx'
-import { RefusalNotice } from '../../parts/text/refusal.tsx'
 import { aRole } from '../../parts/form/roles.tsx'
 import { Moment } from '../../parts/text/time.tsx'
 import { paths } from '../../browser/paths.ts'
 import { keys, useAct, useForgetProject } from '../../client/queries.ts'
-import { fieldErrors } from '../../client/refusals.ts'
 import type { Project } from '../../client/wire.ts'
 import { EngineCard } from './engine.tsx'
 
@@ -53,25 +52,9 @@ function RenameCard({ project }: { project: Project }) {
   })
   return (
     <Card title="Name" about="Only people see it; renaming breaks nothing.">
-      <form
-        noValidate
-        onSubmit={form.onSubmit((body) =>
-          rename.mutate(body, {
-            onSuccess: () => form.resetDirty(),
-            onError: (error) => form.setErrors(fieldErrors(error)),
-          }),
-        )}
-      >
-        <Stack gap="md">
-          <Group gap="sm" align="flex-start">
-            <TextInput aria-label="Project name" flex="1 1 14rem" autoComplete="off" {...form.getInputProps('name')} />
-            <Button type="submit" variant="default" disabled={!form.isDirty()} loading={rename.isPending}>
-              Rename
-            </Button>
-          </Group>
-          <RefusalNotice error={rename.error} fields={['name']} />
-        </Stack>
-      </form>
+      <SettingsForm form={form} act={rename} verb="Rename">
+        <TextInput aria-label="Project name" maw="26rem" {...form.getInputProps('name')} />
+      </SettingsForm>
     </Card>
   )
 }
@@ -85,31 +68,15 @@ function OriginsCard({ project }: { project: Project }) {
   const form = useForm({ initialValues: { allowed_origins: project.allowed_origins } })
   return (
     <Card title="Allowed origins" about="Web pages of these origins may read answers (CORS). None unless named.">
-      <form
-        noValidate
-        onSubmit={form.onSubmit((body) =>
-          save.mutate(body, {
-            onSuccess: () => form.resetDirty(),
-            onError: (error) => form.setErrors(fieldErrors(error)),
-          }),
-        )}
-      >
-        <Stack gap="md">
-          <Group gap="sm" align="flex-start">
-            <TagsInput
-              aria-label="Allowed origins"
-              placeholder={form.values.allowed_origins.length === 0 ? 'https://app.example' : ''}
-              flex="1 1 20rem"
-              maxTags={100}
-              {...form.getInputProps('allowed_origins')}
-            />
-            <Button type="submit" variant="default" disabled={!form.isDirty()} loading={save.isPending}>
-              Save
-            </Button>
-          </Group>
-          <RefusalNotice error={save.error} fields={['allowed_origins']} />
-        </Stack>
-      </form>
+      <SettingsForm form={form} act={save} verb="Save">
+        <TagsInput
+          aria-label="Allowed origins"
+          placeholder={form.values.allowed_origins.length === 0 ? 'https://app.example' : ''}
+          maw="40rem"
+          maxTags={100}
+          {...form.getInputProps('allowed_origins')}
+        />
+      </SettingsForm>
     </Card>
   )
 }

@@ -1,12 +1,11 @@
-import { Button, Group, NumberInput, Stack, Switch, TagsInput, Text } from '@mantine/core'
+import { Group, NumberInput, Switch, TagsInput, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { call } from '../../client/api.ts'
 import { Card } from '../../parts/text/card.tsx'
+import { SettingsForm } from '../../parts/form/settings-form.tsx'
 import { Loaded } from '../../parts/text/loaded.tsx'
-import { RefusalNotice } from '../../parts/text/refusal.tsx'
 import { useAct } from '../../client/queries.ts'
-import { fieldErrors } from '../../client/refusals.ts'
 import type { Project, ReplaySettings } from '../../client/wire.ts'
 
 const settingsKey = (projectId: string) => ['projects', projectId, 'replay-settings']
@@ -39,55 +38,35 @@ function RecordingForm({ project, settings }: { project: Project; settings: Repl
   const isForgetting =
     settings.recording && (!recording || redacted.some((slot) => !settings.redacted_slots.includes(slot)))
   return (
-    <form
-      noValidate
-      onSubmit={form.onSubmit((values) =>
-        save.mutate(values, {
-          onSuccess: () => form.resetDirty(),
-          onError: (error) => form.setErrors(fieldErrors(error)),
-        }),
-      )}
-    >
-      <Stack gap="md">
-        <Switch label="Record calls" disabled={!owner} {...form.getInputProps('recording', { type: 'checkbox' })} />
-        <Group gap="md" align="flex-start">
-          <NumberInput
-            label="Calls of each query"
-            min={1}
-            max={10_000}
-            w={160}
-            disabled={!owner || !recording}
-            {...form.getInputProps('max_calls')}
-          />
-          <NumberInput
-            label="Days"
-            min={1}
-            max={365}
-            w={120}
-            disabled={!owner || !recording}
-            {...form.getInputProps('days')}
-          />
-          <TagsInput
-            label="Slots that are never written down"
-            description="In their place a replay uses the value of an example."
-            placeholder={redacted.length === 0 ? 'customer, e-mail …' : ''}
-            w={320}
-            disabled={!owner}
-            {...form.getInputProps('redacted_slots')}
-          />
-        </Group>
-        {isForgetting && <Text c="var(--sluice-danger)">What was recorded so far is removed when you save this.</Text>}
-        <RefusalNotice error={save.error} fields={['max_calls', 'days', 'redacted_slots']} />
-        {owner ? (
-          <Group>
-            <Button type="submit" variant="default" disabled={!form.isDirty()} loading={save.isPending}>
-              Apply
-            </Button>
-          </Group>
-        ) : (
-          <Text c="dimmed">Owners choose what is recorded.</Text>
-        )}
-      </Stack>
-    </form>
+    <SettingsForm form={form} act={save} verb="Apply" locked={owner ? undefined : 'Owners choose what is recorded.'}>
+      <Switch label="Record calls" disabled={!owner} {...form.getInputProps('recording', { type: 'checkbox' })} />
+      <Group gap="md" align="flex-start">
+        <NumberInput
+          label="Calls of each query"
+          min={1}
+          max={10_000}
+          w={160}
+          disabled={!owner || !recording}
+          {...form.getInputProps('max_calls')}
+        />
+        <NumberInput
+          label="Days"
+          min={1}
+          max={365}
+          w={120}
+          disabled={!owner || !recording}
+          {...form.getInputProps('days')}
+        />
+        <TagsInput
+          label="Slots that are never written down"
+          description="In their place a replay uses the value of an example."
+          placeholder={redacted.length === 0 ? 'customer, e-mail …' : ''}
+          w={320}
+          disabled={!owner}
+          {...form.getInputProps('redacted_slots')}
+        />
+      </Group>
+      {isForgetting && <Text c="var(--sluice-danger)">What was recorded so far is removed when you save this.</Text>}
+    </SettingsForm>
   )
 }

@@ -1,16 +1,15 @@
-import { Button, Group, NumberInput, Select, Stack, Text } from '@mantine/core'
+import { Group, NumberInput, Select, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { call } from '../../client/api.ts'
 import { Card } from '../../parts/text/card.tsx'
+import { SettingsForm } from '../../parts/form/settings-form.tsx'
 import { Heading } from '../../parts/text/heading.tsx'
 import { Loaded } from '../../parts/text/loaded.tsx'
-import { RefusalNotice } from '../../parts/text/refusal.tsx'
 import { Row, Rows } from '../../parts/table/rows.tsx'
 import { paths } from '../../browser/paths.ts'
 import { useAct } from '../../client/queries.ts'
-import { fieldErrors } from '../../client/refusals.ts'
 import { useDatasources } from '../../client/things.ts'
 import type { Limit, Project, QuestionSettings } from '../../client/wire.ts'
 import { RecordedCallsCard } from './recorded-calls.tsx'
@@ -61,53 +60,33 @@ function QuestionsForm({ project, settings }: { project: Project; settings: Ques
   )
   const form = useForm({ initialValues: settings })
   return (
-    <form
-      noValidate
-      onSubmit={form.onSubmit((values) =>
-        save.mutate(values, {
-          onSuccess: () => form.resetDirty(),
-          onError: (error) => form.setErrors(fieldErrors(error)),
-        }),
+    <SettingsForm form={form} act={save} verb="Save" locked={owner ? undefined : 'Owners change this.'}>
+      <Group gap="md" align="flex-start">
+        <Select label="Keep them" data={logs} disabled={!owner} w={200} {...form.getInputProps('log')} />
+        <NumberInput
+          label="For days"
+          min={1}
+          max={3650}
+          w={120}
+          disabled={!owner || form.values.log === 'off'}
+          {...form.getInputProps('retention_days')}
+        />
+        <NumberInput
+          label="Answer from this confidence on"
+          description={sayWrong(form.values.min_confidence)}
+          min={0}
+          max={0.99}
+          step={0.05}
+          decimalScale={2}
+          w={260}
+          disabled={!owner}
+          {...form.getInputProps('min_confidence')}
+        />
+      </Group>
+      {form.values.log === 'off' && settings.log !== 'off' && (
+        <Text c="var(--sluice-danger)">What was kept so far is removed when you save this.</Text>
       )}
-    >
-      <Stack gap="md">
-        <Group gap="md" align="flex-start">
-          <Select label="Keep them" data={logs} disabled={!owner} w={200} {...form.getInputProps('log')} />
-          <NumberInput
-            label="For days"
-            min={1}
-            max={3650}
-            w={120}
-            disabled={!owner || form.values.log === 'off'}
-            {...form.getInputProps('retention_days')}
-          />
-          <NumberInput
-            label="Answer from this confidence on"
-            description={sayWrong(form.values.min_confidence)}
-            min={0}
-            max={0.99}
-            step={0.05}
-            decimalScale={2}
-            w={260}
-            disabled={!owner}
-            {...form.getInputProps('min_confidence')}
-          />
-        </Group>
-        {form.values.log === 'off' && settings.log !== 'off' && (
-          <Text c="var(--sluice-danger)">What was kept so far is removed when you save this.</Text>
-        )}
-        <RefusalNotice error={save.error} fields={['retention_days', 'min_confidence']} />
-        {owner ? (
-          <Group>
-            <Button type="submit" variant="default" disabled={!form.isDirty()} loading={save.isPending}>
-              Save
-            </Button>
-          </Group>
-        ) : (
-          <Text c="dimmed">Owners change this.</Text>
-        )}
-      </Stack>
-    </form>
+    </SettingsForm>
   )
 }
 

@@ -1,17 +1,4 @@
-import {
-  Badge,
-  Button,
-  Code,
-  Group,
-  Modal,
-  Select,
-  Stack,
-  Switch,
-  TagsInput,
-  Text,
-  Textarea,
-  TextInput,
-} from '@mantine/core'
+import { Badge, Button, Code, Group, Modal, Select, Switch, TagsInput, Text, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { Braces, LockKeyhole, Plus } from 'lucide-react'
 import { useState } from 'react'
@@ -19,7 +6,7 @@ import { call } from '../../client/api.ts'
 import { Confirm } from '../../parts/form/confirm.tsx'
 import { CopyMark } from '../../parts/text/copy.tsx'
 import { Empty } from '../../parts/text/empty.tsx'
-import { FormEnd } from '../../parts/form/form-end.tsx'
+import { ActForm } from '../../parts/form/act-form.tsx'
 import { Heading } from '../../parts/text/heading.tsx'
 import { Loaded } from '../../parts/text/loaded.tsx'
 import { Row, Rows } from '../../parts/table/rows.tsx'
@@ -146,44 +133,42 @@ function NewForm({ project, onClose }: { project: Project; onClose: () => void }
   })
   const { secret } = form.values
   return (
-    <form
-      noValidate
+    <ActForm
       onSubmit={form.onSubmit(({ name, value, origins, environment }) =>
         add.mutate(
           { name, value, secret, ...(secret && { origins }), ...(environment !== '' && { environment }) },
           { onSuccess: onClose, onError: (error) => form.setErrors(fieldErrors(error)) },
         ),
       )}
+      act={add}
+      fields={['name', 'value', 'origins', 'environment']}
+      verb="Add"
+      onClose={onClose}
     >
-      <Stack gap="md">
-        <TextInput
-          label="Name"
-          description="Lower-case letters, digits and _, as requests write it."
-          placeholder="shop_key"
-          data-autofocus
-          autoComplete="off"
-          spellCheck={false}
-          {...form.getInputProps('name')}
-        />
-        <Select
-          label="For"
-          data={[
-            { value: '', label: 'the whole project' },
-            ...(environments.data ?? []).map(({ name }) => ({ value: name, label: name })),
-          ]}
-          allowDeselect={false}
-          {...form.getInputProps('environment')}
-        />
-        <Switch
-          label="It is a secret"
-          description="Sealed, never shown again, and sent only to the addresses below."
-          {...form.getInputProps('secret', { type: 'checkbox' })}
-        />
-        <ValueField secret={secret} {...form.getInputProps('value')} />
-        {secret && <OriginsField {...form.getInputProps('origins')} />}
-        <FormEnd act={add} fields={['name', 'value', 'origins', 'environment']} verb="Add" onClose={onClose} />
-      </Stack>
-    </form>
+      <TextInput
+        label="Name"
+        description="Lower-case letters, digits and _, as requests write it."
+        placeholder="shop_key"
+        data-autofocus
+        {...form.getInputProps('name')}
+      />
+      <Select
+        label="For"
+        data={[
+          { value: '', label: 'the whole project' },
+          ...(environments.data ?? []).map(({ name }) => ({ value: name, label: name })),
+        ]}
+        allowDeselect={false}
+        {...form.getInputProps('environment')}
+      />
+      <Switch
+        label="It is a secret"
+        description="Sealed, never shown again, and sent only to the addresses below."
+        {...form.getInputProps('secret', { type: 'checkbox' })}
+      />
+      <ValueField secret={secret} {...form.getInputProps('value')} />
+      {secret && <OriginsField {...form.getInputProps('origins')} />}
+    </ActForm>
   )
 }
 
@@ -196,8 +181,7 @@ function ChangeForm({ project, variable, onClose }: { project: Project; variable
   const { secret } = variable
   const form = useForm({ initialValues: { value: variable.value ?? '', origins: variable.origins } })
   return (
-    <form
-      noValidate
+    <ActForm
       onSubmit={form.onSubmit(({ value, origins }) =>
         change.mutate(
           // A secret that is not typed again stays as it is.
@@ -205,13 +189,14 @@ function ChangeForm({ project, variable, onClose }: { project: Project; variable
           { onSuccess: onClose, onError: (error) => form.setErrors(fieldErrors(error)) },
         ),
       )}
+      act={change}
+      fields={['value', 'origins']}
+      verb="Change"
+      onClose={onClose}
     >
-      <Stack gap="md">
-        <ValueField secret={secret} isKnown {...form.getInputProps('value')} />
-        {secret && <OriginsField {...form.getInputProps('origins')} />}
-        <FormEnd act={change} fields={['value', 'origins']} verb="Change" onClose={onClose} />
-      </Stack>
-    </form>
+      <ValueField secret={secret} isKnown {...form.getInputProps('value')} />
+      {secret && <OriginsField {...form.getInputProps('origins')} />}
+    </ActForm>
   )
 }
 

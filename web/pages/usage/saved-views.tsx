@@ -1,10 +1,10 @@
-import { ActionIcon, Button, Checkbox, Modal, Popover, Stack, Text, TextInput, VisuallyHidden } from '@mantine/core'
+import { ActionIcon, Button, Checkbox, Modal, Popover, Text, TextInput, VisuallyHidden } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Bookmark, Trash2, Users } from 'lucide-react'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { call } from '../../client/api.ts'
-import { FormEnd } from '../../parts/form/form-end.tsx'
+import { ActForm } from '../../parts/form/act-form.tsx'
 import { useAct } from '../../client/queries.ts'
 import type { Page } from '../../client/wire.ts'
 import { useAddress } from '../../parts/text/address.ts'
@@ -136,31 +136,30 @@ function SaveForm({ path, queryKey, page, filter, editor, onClose }: FormProps) 
     say: (view) => `${view.name} is saved.`,
   })
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
+    <ActForm
+      onSubmit={() => {
         if (name.trim() !== '') save.mutate(undefined, { onSuccess: onClose })
       }}
+      act={save}
+      fields={[]}
+      verb="Save view"
+      onClose={onClose}
     >
-      <Stack gap="md">
-        <TextInput
-          label="Name"
-          placeholder="Failures of the app"
-          data-autofocus
-          autoComplete="off"
-          maxLength={60}
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
+      <TextInput
+        label="Name"
+        placeholder="Failures of the app"
+        data-autofocus
+        maxLength={60}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      {editor && (
+        <Checkbox
+          label="For everyone in the project"
+          checked={shared}
+          onChange={(event) => setShared(event.currentTarget.checked)}
         />
-        {editor && (
-          <Checkbox
-            label="For everyone in the project"
-            checked={shared}
-            onChange={(event) => setShared(event.currentTarget.checked)}
-          />
-        )}
-        <FormEnd act={save} fields={[]} verb="Save view" onClose={onClose} />
-      </Stack>
-    </form>
+      )}
+    </ActForm>
   )
 }

@@ -1,7 +1,7 @@
-import { Code, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Code, Modal, Text, TextInput } from '@mantine/core'
 import type { UseMutationResult } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
-import { FormEnd } from './form-end.tsx'
+import { ActForm } from './act-form.tsx'
 
 type Props = {
   opened: boolean
@@ -42,32 +42,27 @@ function ConfirmForm({
   const [text, setText] = useState('')
   const ready = typed === undefined || text.trim() === typed
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        // React hands it on to the form that the question stands in, which would save.
-        event.stopPropagation()
-        if (ready) act.mutate(undefined, { onSuccess: onClose })
-      }}
+    <ActForm
+      onSubmit={() => ready && act.mutate(undefined, { onSuccess: onClose })}
+      act={act}
+      verb={verb}
+      danger
+      disabled={!ready}
+      onClose={onClose}
     >
-      <Stack gap="md">
-        <Text component="div">{children}</Text>
-        {typed !== undefined && (
-          <TextInput
-            label={
-              <>
-                Type <Code>{typed}</Code> to confirm
-              </>
-            }
-            value={text}
-            onChange={(event) => setText(event.currentTarget.value)}
-            autoComplete="off"
-            spellCheck={false}
-            data-autofocus
-          />
-        )}
-        <FormEnd act={act} verb={verb} danger disabled={!ready} onClose={onClose} />
-      </Stack>
-    </form>
+      <Text component="div">{children}</Text>
+      {typed !== undefined && (
+        <TextInput
+          label={
+            <>
+              Type <Code>{typed}</Code> to confirm
+            </>
+          }
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+          data-autofocus
+        />
+      )}
+    </ActForm>
   )
 }

@@ -1,9 +1,9 @@
-import { Select, Stack, Text } from '@mantine/core'
+import { Select, Text } from '@mantine/core'
 import type { QueryKey } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../client/api.ts'
 import { useAct } from '../../client/queries.ts'
-import { FormEnd } from './form-end.tsx'
+import { ActForm } from './act-form.tsx'
 import { SecretDialog } from './secret-dialog.tsx'
 
 type Props = {
@@ -64,23 +64,15 @@ export function RotateDialog({
       label={label}
       about={graceSeconds === '0' ? ended : grace(time)}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          rotate.mutate(Number(graceSeconds))
-        }}
-      >
-        <Stack gap="md">
-          <Text>{children}</Text>
-          <Select
-            label="The old secret stays good for"
-            data={graces}
-            value={graceSeconds}
-            onChange={(value) => setGraceSeconds(value ?? '86400')}
-          />
-          <FormEnd act={rotate} verb={verb} onClose={close} />
-        </Stack>
-      </form>
+      <ActForm onSubmit={() => rotate.mutate(Number(graceSeconds))} act={rotate} verb={verb} onClose={close}>
+        <Text>{children}</Text>
+        <Select
+          label="The old secret stays good for"
+          data={graces}
+          value={graceSeconds}
+          onChange={(value) => setGraceSeconds(value ?? '86400')}
+        />
+      </ActForm>
     </SecretDialog>
   )
 }

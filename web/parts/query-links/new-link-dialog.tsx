@@ -1,9 +1,9 @@
-import { NumberInput, Select, Stack, TextInput } from '@mantine/core'
+import { NumberInput, Select, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { call } from '../../client/api.ts'
 import { useAct } from '../../client/queries.ts'
 import type { CreatedQueryLink } from '../../client/wire.ts'
-import { FormEnd } from '../form/form-end.tsx'
+import { ActForm } from '../form/act-form.tsx'
 import { endAfter, lifetimes } from '../form/lifetimes.ts'
 import { SecretDialog } from '../form/secret-dialog.tsx'
 
@@ -45,32 +45,24 @@ export function NewLinkDialog({ target, parameters, opened, onClose }: Props) {
         'Anyone with it reads these rows. End it with .xlsx for Excel or .parquet for DuckDB. In Google Sheets: =IMPORTDATA("…").'
       }
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          send()
-        }}
-      >
-        <Stack gap="md">
-          {Object.entries(values).map(([name, value]) => (
-            <TextInput
-              key={name}
-              label={name}
-              value={value}
-              onChange={({ currentTarget: { value: typed } }) => setValues({ ...values, [name]: typed })}
-            />
-          ))}
-          <Select
-            label="Expires"
-            data={lifetimes.filter(({ value }) => value !== '')}
-            value={days}
-            allowDeselect={false}
-            onChange={(value) => setDays(value ?? '30')}
+      <ActForm onSubmit={() => send()} act={make} verb="Make link" onClose={close}>
+        {Object.entries(values).map(([name, value]) => (
+          <TextInput
+            key={name}
+            label={name}
+            value={value}
+            onChange={({ currentTarget: { value: typed } }) => setValues({ ...values, [name]: typed })}
           />
-          <NumberInput label="Calls a day" min={1} value={perDay} onChange={setPerDay} />
-          <FormEnd act={make} verb="Make link" onClose={close} />
-        </Stack>
-      </form>
+        ))}
+        <Select
+          label="Expires"
+          data={lifetimes.filter(({ value }) => value !== '')}
+          value={days}
+          allowDeselect={false}
+          onChange={(value) => setDays(value ?? '30')}
+        />
+        <NumberInput label="Calls a day" min={1} value={perDay} onChange={setPerDay} />
+      </ActForm>
     </SecretDialog>
   )
 }

@@ -1,4 +1,4 @@
-import { Modal, Stack, TextInput } from '@mantine/core'
+import { Modal, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useLocation } from 'wouter'
 import { call } from '../../client/api.ts'
@@ -6,7 +6,7 @@ import { paths } from '../../browser/paths.ts'
 import { keys, useAct } from '../../client/queries.ts'
 import { fieldErrors } from '../../client/refusals.ts'
 import type { Project } from '../../client/wire.ts'
-import { FormEnd } from '../form/form-end.tsx'
+import { ActForm } from '../form/act-form.tsx'
 
 export function NewProjectDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   return (
@@ -27,8 +27,7 @@ function NewProjectForm({ onClose }: { onClose: () => void }) {
     validate: { name: (name) => (name.trim() === '' ? 'Give it a name.' : null) },
   })
   return (
-    <form
-      noValidate
+    <ActForm
       onSubmit={form.onSubmit((body) =>
         create.mutate(body, {
           onSuccess: ({ id }) => {
@@ -38,17 +37,17 @@ function NewProjectForm({ onClose }: { onClose: () => void }) {
           onError: (error) => form.setErrors(fieldErrors(error)),
         }),
       )}
+      act={create}
+      fields={['name']}
+      verb="Create project"
+      onClose={onClose}
     >
-      <Stack gap="md">
-        <TextInput
-          label="Name"
-          description="What the data is about, for example the shop or the team."
-          data-autofocus
-          autoComplete="off"
-          {...form.getInputProps('name')}
-        />
-        <FormEnd act={create} fields={['name']} verb="Create project" onClose={onClose} />
-      </Stack>
-    </form>
+      <TextInput
+        label="Name"
+        description="What the data is about, for example the shop or the team."
+        data-autofocus
+        {...form.getInputProps('name')}
+      />
+    </ActForm>
   )
 }

@@ -1,7 +1,7 @@
 import { List, Modal, Select, Stack, Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { call } from '../../../client/api.ts'
-import { FormEnd } from '../../../parts/form/form-end.tsx'
+import { FormEnd } from '../../../parts/form/act-form.tsx'
 import { useAct } from '../../../client/queries.ts'
 import type { Configuration, CurlImport, DocumentImport, Pagination } from '../shared/wire.ts'
 import { readConfiguration, type Draft } from './fields/draft.ts'

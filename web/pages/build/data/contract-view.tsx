@@ -170,8 +170,6 @@ function ColumnFields({ column, stored, disabled, onChange }: ColumnProps) {
         aria-label={`Name of ${sourceName}`}
         value={name}
         disabled={disabled}
-        autoComplete="off"
-        spellCheck={false}
         onChange={(event) => onChange({ name: event.currentTarget.value })}
       />
       <Select
@@ -185,6 +183,7 @@ function ColumnFields({ column, stored, disabled, onChange }: ColumnProps) {
       />
       <TextInput
         label="Description"
+        spellCheck
         className={classes.about ?? ''}
         aria-label={`Description of ${sourceName}`}
         placeholder="What it means, in which unit"
@@ -227,8 +226,6 @@ function AddColumn({ taken, onAdd }: { taken: string[]; onAdd: (path: string) =>
         label="Value inside an object"
         placeholder="supplier.name"
         value={path}
-        autoComplete="off"
-        spellCheck={false}
         onChange={(event) => setPath(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key !== 'Enter') return

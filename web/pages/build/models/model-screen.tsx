@@ -123,7 +123,6 @@ export function ModelScreen({ project, model, tables }: Props) {
               <TextInput
                 label="Name"
                 description="What SQL reads: small letters, digits and _."
-                autoComplete="off"
                 value={name}
                 error={wrong['name']}
                 onChange={(event) => edit({ name: event.currentTarget.value })}

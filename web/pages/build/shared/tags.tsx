@@ -1,8 +1,8 @@
-import { Badge, Group, Modal, Stack, TagsInput, Text, TextInput } from '@mantine/core'
+import { Badge, Group, Modal, TagsInput, Text, TextInput } from '@mantine/core'
 import { Search } from 'lucide-react'
 import { useState } from 'react'
 import { useLocation, useSearch } from 'wouter'
-import { FormEnd } from '../../../parts/form/form-end.tsx'
+import { ActForm } from '../../../parts/form/act-form.tsx'
 import { TagChoice } from '../../../parts/form/tag-choice.tsx'
 import classes from './tags.module.css'
 
@@ -34,32 +34,23 @@ export function TagsDialog({ opened, onClose, name, ...form }: DialogProps) {
 function TagsForm({ tags, known, act, onClose }: Omit<DialogProps, 'opened' | 'name'>) {
   const [typed, setTyped] = useState(tags)
   return (
-    <form
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        act.mutate(typed, { onSuccess: onClose })
-      }}
-    >
-      <Stack gap="md">
-        <TagsInput
-          label="Tags"
-          description="Words by which you sort and find it. Callers never see them."
-          placeholder={typed.length === 0 ? 'finance, daily' : ''}
-          data={known}
-          value={typed}
-          onChange={setTyped}
-          maxTags={20}
-          // The list of offers belongs to the dialog, for screen readers as well.
-          comboboxProps={{ withinPortal: false }}
-          acceptValueOnBlur
-          // It would lie over the buttons before anything is typed.
-          openOnFocus={false}
-          data-autofocus
-        />
-        <FormEnd act={act} verb="Save tags" onClose={onClose} />
-      </Stack>
-    </form>
+    <ActForm onSubmit={() => act.mutate(typed, { onSuccess: onClose })} act={act} verb="Save tags" onClose={onClose}>
+      <TagsInput
+        label="Tags"
+        description="Words by which you sort and find it. Callers never see them."
+        placeholder={typed.length === 0 ? 'finance, daily' : ''}
+        data={known}
+        value={typed}
+        onChange={setTyped}
+        maxTags={20}
+        // The list of offers belongs to the dialog, for screen readers as well.
+        comboboxProps={{ withinPortal: false }}
+        acceptValueOnBlur
+        // It would lie over the buttons before anything is typed.
+        openOnFocus={false}
+        data-autofocus
+      />
+    </ActForm>
   )
 }
 

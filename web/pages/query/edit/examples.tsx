@@ -55,6 +55,7 @@ function NewExample({ project, name, draft }: { project: Project; name: string; 
         <TextInput
           flex="1 1 100%"
           aria-label="Another question"
+          spellCheck
           placeholder="revenue in the north since March"
           value={question}
           onChange={(event) => setQuestion(event.currentTarget.value)}
@@ -119,6 +120,7 @@ function ExampleLine({ project, draft, example, number, onChange }: LineProps) {
         <TextInput
           flex={1}
           aria-label={`Question ${number}`}
+          spellCheck
           value={example.question}
           disabled={!editor}
           onChange={(event) => onChange({ ...example, question: event.currentTarget.value })}

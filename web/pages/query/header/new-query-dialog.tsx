@@ -1,9 +1,9 @@
-import { Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Modal, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import type { ReactNode } from 'react'
 import { useLocation } from 'wouter'
 import { call } from '../../../client/api.ts'
-import { FormEnd } from '../../../parts/form/form-end.tsx'
+import { ActForm } from '../../../parts/form/act-form.tsx'
 import { paths } from '../../../browser/paths.ts'
 import { useAct } from '../../../client/queries.ts'
 import { fieldErrors } from '../../../client/refusals.ts'
@@ -53,24 +53,22 @@ function NameForm({ project, content, name = '', then, children, onClose }: Omit
     { refresh: [thingKeys.queries(project.id)], say: (made) => `The query ${made.name} is made.` },
   )
   return (
-    <form
-      noValidate
+    <ActForm
       onSubmit={form.onSubmit((typed) =>
         create.mutate(typed.name, { onError: (error) => form.setErrors(fieldErrors(error)) }),
       )}
+      act={create}
+      fields={['name']}
+      verb="Create query"
+      onClose={onClose}
     >
-      <Stack gap="md">
-        {children !== undefined && <Text component="div">{children}</Text>}
-        <TextInput
-          label="Name"
-          description="Callers will use it. Lower-case letters, digits and _."
-          data-autofocus
-          autoComplete="off"
-          spellCheck={false}
-          {...form.getInputProps('name')}
-        />
-        <FormEnd act={create} fields={['name']} verb="Create query" onClose={onClose} />
-      </Stack>
-    </form>
+      {children !== undefined && <Text component="div">{children}</Text>}
+      <TextInput
+        label="Name"
+        description="Callers will use it. Lower-case letters, digits and _."
+        data-autofocus
+        {...form.getInputProps('name')}
+      />
+    </ActForm>
   )
 }

@@ -1,11 +1,11 @@
-import { ActionIcon, Code, Menu, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { ActionIcon, Code, Menu, Modal, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQueryClient } from '@tanstack/react-query'
 import { Copy, Ellipsis, PencilLine, Tag, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { call } from '../../../client/api.ts'
-import { FormEnd } from '../../../parts/form/form-end.tsx'
+import { ActForm } from '../../../parts/form/act-form.tsx'
 import { paths } from '../../../browser/paths.ts'
 import { useAct, useEnvironments } from '../../../client/queries.ts'
 import { fieldErrors } from '../../../client/refusals.ts'
@@ -154,27 +154,21 @@ function RenameForm({ project, query, onClose }: Omit<DialogProps, 'opened'>) {
     { refresh: [thingKeys.queries(project.id)], say: ({ name }) => `It is called ${name} now.` },
   )
   return (
-    <form
-      noValidate
+    <ActForm
       onSubmit={form.onSubmit(({ name }) =>
         rename.mutate(name, { onError: (error) => form.setErrors(fieldErrors(error)), onSuccess: onClose }),
       )}
+      act={rename}
+      fields={['name']}
+      verb="Rename"
+      onClose={onClose}
     >
-      <Stack gap="md">
-        <Text>
-          It is deployed nowhere, so no caller notices. Its versions, evaluation cases and alerts follow; API keys that
-          are limited to the old name must be given the new one.
-        </Text>
-        <TextInput
-          label="New name"
-          data-autofocus
-          autoComplete="off"
-          spellCheck={false}
-          {...form.getInputProps('name')}
-        />
-        <FormEnd act={rename} fields={['name']} verb="Rename" onClose={onClose} />
-      </Stack>
-    </form>
+      <Text>
+        It is deployed nowhere, so no caller notices. Its versions, evaluation cases and alerts follow; API keys that
+        are limited to the old name must be given the new one.
+      </Text>
+      <TextInput label="New name" data-autofocus {...form.getInputProps('name')} />
+    </ActForm>
   )
 }
 

@@ -92,6 +92,7 @@ function SlotForm({ slot, required: was, tables, onClose, onSave }: FormProps) {
         />
         <TextInput
           label="Description"
+          spellCheck
           description="Callers read it, and it helps questions to find the value."
           value={description}
           onChange={(event) => setDescription(event.currentTarget.value)}

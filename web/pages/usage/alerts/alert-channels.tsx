@@ -98,8 +98,6 @@ export function AlertChannels({ place, lines, onChange, error }: Props) {
                 <TextInput
                   aria-label={`Address of channel ${at + 1}`}
                   placeholder={line.type === 'email' ? 'team@example.org' : 'https://…'}
-                  autoComplete="off"
-                  spellCheck={false}
                   value={line.target}
                   onChange={(event) => change(at, { target: event.currentTarget.value })}
                 />

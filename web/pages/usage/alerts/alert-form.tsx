@@ -1,7 +1,7 @@
 import { Accordion, Group, NumberInput, Select, Stack, TextInput } from '@mantine/core'
 import { useForm, type UseFormReturnType } from '@mantine/form'
 import type { UseMutationResult } from '@tanstack/react-query'
-import { FormEnd } from '../../../parts/form/form-end.tsx'
+import { ActForm } from '../../../parts/form/act-form.tsx'
 import { useEnvironments } from '../../../client/queries.ts'
 import { fieldErrors } from '../../../client/refusals.ts'
 import { AlertChannels } from './alert-channels.tsx'
@@ -34,46 +34,46 @@ export function AlertForm({ place, initial, verb, act, onDone, onClose }: Props)
     },
   })
   return (
-    <form
-      noValidate
+    <ActForm
       onSubmit={form.onSubmit((values) =>
         act.mutate(values, {
           onSuccess: onDone,
           onError: (error) => form.setErrors(placed(fieldErrors(error))),
         }),
       )}
+      act={act}
+      fields={placedFields(act.error)}
+      verb={verb}
+      onClose={onClose}
     >
-      <Stack gap="md">
-        <Select
-          label="Notify when"
-          data={alertChoices}
-          value={form.values.type}
-          onChange={(type) => {
-            if (type === null) return
-            const chosen = kindOf(type)
-            const untouched = form.values.name === kindOf(form.values.type).name || form.values.name.trim() === ''
-            form.setValues({
-              type: chosen.type,
-              threshold: chosen.threshold ?? '',
-              resolveThreshold: '',
-              ...(untouched && { name: chosen.name }),
-            })
-          }}
-        />
-        <TextInput label="Name" autoComplete="off" {...form.getInputProps('name')} />
-        <Limits form={form} />
-        <Scope place={place} form={form} />
-        <AlertPreview place={place} values={form.values} />
-        <AlertChannels
-          place={place}
-          lines={form.values.channels}
-          onChange={(channels) => form.setFieldValue('channels', channels)}
-          error={form.errors['channels']}
-        />
-        <Advanced form={form} />
-        <FormEnd act={act} fields={placedFields(act.error)} verb={verb} onClose={onClose} />
-      </Stack>
-    </form>
+      <Select
+        label="Notify when"
+        data={alertChoices}
+        value={form.values.type}
+        onChange={(type) => {
+          if (type === null) return
+          const chosen = kindOf(type)
+          const untouched = form.values.name === kindOf(form.values.type).name || form.values.name.trim() === ''
+          form.setValues({
+            type: chosen.type,
+            threshold: chosen.threshold ?? '',
+            resolveThreshold: '',
+            ...(untouched && { name: chosen.name }),
+          })
+        }}
+      />
+      <TextInput label="Name" {...form.getInputProps('name')} />
+      <Limits form={form} />
+      <Scope place={place} form={form} />
+      <AlertPreview place={place} values={form.values} />
+      <AlertChannels
+        place={place}
+        lines={form.values.channels}
+        onChange={(channels) => form.setFieldValue('channels', channels)}
+        error={form.errors['channels']}
+      />
+      <Advanced form={form} />
+    </ActForm>
   )
 }
 

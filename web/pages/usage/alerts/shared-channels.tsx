@@ -1,10 +1,10 @@
-import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Select, Text, TextInput } from '@mantine/core'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { call } from '../../../client/api.ts'
 import { Card } from '../../../parts/text/card.tsx'
 import { Confirm } from '../../../parts/form/confirm.tsx'
-import { FormEnd } from '../../../parts/form/form-end.tsx'
+import { ActForm } from '../../../parts/form/act-form.tsx'
 import { Loaded } from '../../../parts/text/loaded.tsx'
 import { RefusalNotice } from '../../../parts/text/refusal.tsx'
 import { RotateDialog } from '../../../parts/form/rotate-dialog.tsx'
@@ -210,46 +210,38 @@ function ChannelForm({ channel, save, onDone, onClose }: FormProps) {
   const wrong = Object.entries(errors).find(([field]) => field.startsWith('channel'))?.[1]
   const isReady = values.name.trim() !== '' && (channel !== null || values.target.trim() !== '')
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
+    <ActForm
+      onSubmit={() => {
         if (isReady) save.mutate(values, { onSuccess: onDone })
       }}
+      act={save}
+      fields={Object.keys(errors)}
+      verb={channel === null ? 'Create channel' : 'Save changes'}
+      disabled={!isReady}
+      onClose={onClose}
     >
-      <Stack gap="md">
-        <TextInput
-          label="Name"
-          placeholder="On call"
-          data-autofocus
-          autoComplete="off"
-          value={values.name}
-          onChange={(event) => setValues({ ...values, name: event.currentTarget.value })}
-          error={errors['name']}
-        />
-        <Select
-          label="Kind"
-          data={channelKinds}
-          value={values.type}
-          onChange={(type) => setValues({ ...values, type: kindNamed(type) })}
-        />
-        <TextInput
-          label="Address"
-          placeholder={channel?.target ?? (values.type === 'email' ? 'team@example.org' : 'https://…')}
-          {...(channel !== null && { description: 'Left empty, it stays as it is.' })}
-          autoComplete="off"
-          spellCheck={false}
-          value={values.target}
-          onChange={(event) => setValues({ ...values, target: event.currentTarget.value })}
-          error={wrong}
-        />
-        <FormEnd
-          act={save}
-          fields={Object.keys(errors)}
-          verb={channel === null ? 'Create channel' : 'Save changes'}
-          disabled={!isReady}
-          onClose={onClose}
-        />
-      </Stack>
-    </form>
+      <TextInput
+        label="Name"
+        placeholder="On call"
+        data-autofocus
+        value={values.name}
+        onChange={(event) => setValues({ ...values, name: event.currentTarget.value })}
+        error={errors['name']}
+      />
+      <Select
+        label="Kind"
+        data={channelKinds}
+        value={values.type}
+        onChange={(type) => setValues({ ...values, type: kindNamed(type) })}
+      />
+      <TextInput
+        label="Address"
+        placeholder={channel?.target ?? (values.type === 'email' ? 'team@example.org' : 'https://…')}
+        {...(channel !== null && { description: 'Left empty, it stays as it is.' })}
+        value={values.target}
+        onChange={(event) => setValues({ ...values, target: event.currentTarget.value })}
+        error={wrong}
+      />
+    </ActForm>
   )
 }

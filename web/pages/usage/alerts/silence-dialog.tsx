@@ -1,8 +1,8 @@
-import { Modal, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Modal, Select, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { call } from '../../../client/api.ts'
 import { alertsKey } from '../../../parts/shell/alert-bell.tsx'
-import { FormEnd } from '../../../parts/form/form-end.tsx'
+import { ActForm } from '../../../parts/form/act-form.tsx'
 import { useAct } from '../../../client/queries.ts'
 import type { Place } from '../../deploy/shared/place.ts'
 import type { Alert } from '../../deploy/shared/usage-wire.ts'
@@ -40,34 +40,34 @@ function SilenceForm({ place, alert, onClose }: Omit<Props, 'opened'>) {
   )
   const isReady = length !== 'until' || !Number.isNaN(Date.parse(until))
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
+    <ActForm
+      onSubmit={() => {
         if (isReady) silence.mutate(undefined, { onSuccess: onClose })
       }}
+      act={silence}
+      verb="Silence"
+      disabled={!isReady}
+      onClose={onClose}
     >
-      <Stack gap="md">
-        <Text>It is watched on, and its history says what it would have told. What still fires then is told.</Text>
-        <Select label="How long" data={lengths} value={length} onChange={(value) => setLength(value ?? '60')} />
-        {length === 'until' && (
-          <TextInput
-            type="datetime-local"
-            label="Until"
-            value={until}
-            onChange={(event) => setUntil(event.currentTarget.value)}
-          />
-        )}
+      <Text>It is watched on, and its history says what it would have told. What still fires then is told.</Text>
+      <Select label="How long" data={lengths} value={length} onChange={(value) => setLength(value ?? '60')} />
+      {length === 'until' && (
         <TextInput
-          label="Why"
-          placeholder="We move the database tonight."
-          data-autofocus
-          autoComplete="off"
-          maxLength={500}
-          value={reason}
-          onChange={(event) => setReason(event.currentTarget.value)}
+          type="datetime-local"
+          label="Until"
+          value={until}
+          onChange={(event) => setUntil(event.currentTarget.value)}
         />
-        <FormEnd act={silence} verb="Silence" disabled={!isReady} onClose={onClose} />
-      </Stack>
-    </form>
+      )}
+      <TextInput
+        label="Why"
+        spellCheck
+        placeholder="We move the database tonight."
+        data-autofocus
+        maxLength={500}
+        value={reason}
+        onChange={(event) => setReason(event.currentTarget.value)}
+      />
+    </ActForm>
   )
 }
