@@ -87,7 +87,8 @@ async function entityOf({
   const context = looked.outline?.find(({ path }) => path.length === 1 && path[0] === '@odata.context')?.value
   if (typeof context !== 'string' || !URL.canParse(context, looked.sent.url)) return undefined
   const address = new URL(context, looked.sent.url)
-  const [, entitySet] = /^#(\w+)(?:\(|$)/.exec(decodeURIComponent(address.hash)) ?? []
+  // With `$select` it names the properties that come.
+  const [, entitySet, selected] = /^#(\w+)(?:\(([\w,]*)\)|\(|$)/.exec(decodeURIComponent(address.hash)) ?? []
   address.hash = ''
   // Its credentials go nowhere else.
   if (entitySet === undefined || address.origin !== new URL(configuration.url).origin) return undefined
@@ -104,6 +105,7 @@ async function entityOf({
   if (!sent.ok || sent.status !== 200 || sent.truncated || bytes.length > metadataBytes) return undefined
   const schema = odataSchema(bytes.toString(), entitySet)
   if (schema === null) return undefined
-  const columns = schema.columns.map(({ name, type }) => ({ source_name: name, type }))
+  const isIn = (name: string) => (selected ?? '') === '' || selected?.split(',').includes(name) === true
+  const columns = schema.columns.filter(({ name }) => isIn(name)).map(({ name, type }) => ({ source_name: name, type }))
   return { ...(schema.key.length > 0 && { primary_key: schema.key }), ...(columns.length > 0 && { columns }) }
 }

@@ -103,7 +103,7 @@ const pages: Shown[] = [
   {
     name: 'build-connection-new',
     path: 'connections/new?sample',
-    ready: (page) => page.getByRole('tab', { name: 'Schedule' }).click(),
+    ready: (page) => page.getByRole('tab', { name: 'Refresh' }).click(),
   },
   {
     name: 'build-connection-parts',
@@ -117,7 +117,7 @@ const pages: Shown[] = [
     name: 'build-connection-pages',
     path: 'connections/new?sample',
     ready: async (page) => {
-      await page.getByRole('tab', { name: 'Pages' }).click()
+      await page.getByRole('tab', { name: 'Rows and pages' }).click()
       await page.getByRole('combobox', { name: 'Further pages' }).click()
       await page.getByRole('option', { name: 'Offset and limit' }).click()
     },
@@ -126,7 +126,7 @@ const pages: Shown[] = [
     name: 'build-connection-export',
     path: 'connections/new?sample',
     ready: async (page) => {
-      await page.getByRole('tab', { name: 'Pages' }).click()
+      await page.getByRole('tab', { name: 'Rows and pages' }).click()
       await page.getByRole('button', { name: 'Wait for an export' }).click()
     },
   },
@@ -134,7 +134,7 @@ const pages: Shown[] = [
     name: 'build-connection-auth',
     path: 'connections/new?sample',
     ready: async (page) => {
-      await page.getByRole('tab', { name: 'Auth' }).click()
+      await page.getByRole('tab', { name: 'Authentication' }).click()
       await page.getByRole('combobox', { name: 'Authentication' }).click()
       await page.getByRole('option', { name: 'OAuth2 Client Credentials' }).click()
     },
@@ -153,7 +153,8 @@ const pages: Shown[] = [
     name: 'build-curl',
     path: 'connections/new',
     ready: async (page) => {
-      await page.getByRole('button', { name: 'Paste curl' }).click()
+      await page.getByRole('button', { name: 'More for the connection' }).click()
+      await page.getByRole('menuitem', { name: 'Paste curl or OpenAPI…' }).click()
       await page.getByRole('dialog').waitFor()
     },
   },

@@ -52,25 +52,26 @@ test('from an address to a deployed query, step by step', { timeout: 120_000 }, 
   await page.getByRole('list', { name: 'Steps to a first answer' }).getByText('Bring data in').waitFor()
   await page.getByRole('link', { name: 'Use your own' }).click()
 
-  await page.getByRole('button', { name: 'Paste curl' }).click()
+  await page.getByRole('button', { name: 'More for the connection' }).click()
+  await page.getByRole('menuitem', { name: 'Paste curl or OpenAPI…' }).click()
   await page
     .getByRole('textbox', { name: 'curl command' })
     .fill(`curl '${source.url}?since=2026-01-01' -H 'X-Team: shop'`)
+  // Filled and tested, with its rows in use.
   await page.getByRole('button', { name: 'Fill the form' }).click()
   await expect.poll(() => page.getByLabel('Address').inputValue()).toContain(source.host)
   await page.getByLabel('Name', { exact: true }).fill('Orders')
 
-  await page.getByRole('button', { name: 'Test' }).click()
   await page.getByText('application/json').waitFor()
-  const rows = page.getByRole('button', { name: /^items .* use as rows/ })
+  const rows = page.getByRole('button', { name: /^items .* the rows/ })
   await page.getByRole('button', { name: 'Open data' }).click()
   await rows.waitFor()
   await page.getByRole('button', { name: 'Close data' }).click()
   await rows.waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Open data' }).click()
-  await rows.click()
+  await rows.waitFor()
   await page.getByText('As a table: 1,200 rows, 6 columns').waitFor()
-  await page.getByRole('tab', { name: 'Extract' }).click()
+  await page.getByRole('tab', { name: 'Rows and pages' }).click()
   expect(await page.getByLabel('Rows are at').inputValue()).toBe('data.items')
 
   await page.getByRole('button', { name: 'Fetch data' }).click()
@@ -225,7 +226,7 @@ test('a viewer reads everything and is offered nothing that changes it', async (
   await page.getByRole('link', { name: 'Orders', exact: true }).click()
   await heading(page, 'Orders')
   expect(await page.getByLabel('Address').isDisabled()).toBe(true)
-  for (const name of ['Test', 'Fetch data', 'Save', 'Delete', 'Paste curl']) {
+  for (const name of ['Test', 'Fetch data', 'Save', 'More for']) {
     expect(await page.getByRole('button', { name }).count(), name).toBe(0)
   }
   await moveTo(page, at('queries/sales_by_region'))

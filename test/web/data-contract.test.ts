@@ -65,21 +65,23 @@ const datasources = async () => (await expectStatus(200, editor.get(`/v1/project
 const found = async (table: string) =>
   (await datasources()).find(({ table_name: name }: { table_name: string }) => name === table)
 
-test('what a test recognises is taken over with one click, and a long load tells how far it is', async () => {
+test('what a test recognises is applied and can be undone, and a long load tells how far it is', async () => {
   serveInPages(orders(1_200), 60)
   const { page, complaints } = await open(editor, 'connections/new')
   await page.getByLabel('Address').fill(source.url)
   await page.getByLabel('Name', { exact: true }).fill('Orders')
   await page.getByRole('button', { name: 'Test' }).click()
   const recognised = page.getByText(
-    'Recognised: 50 rows at data.items; more pages by the cursor at meta.next_cursor, sent as cursor.',
+    'In use: 50 rows at data.items; more pages by the cursor at meta.next_cursor, sent as cursor.',
   )
   await recognised.waitFor()
   expect(await findBarriers(page, 'connection-recognised', recognised)).toEqual([])
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('As a table: 1 row').waitFor()
   await page.getByRole('button', { name: 'Use it' }).click()
   await page.getByText(/^In use: 50 rows/).waitFor()
   await page.getByText('As a table: 50 rows, 4 columns').waitFor()
-  await page.getByRole('tab', { name: 'Pages' }).click()
+  await page.getByRole('tab', { name: 'Rows and pages' }).click()
   expect(await page.getByLabel('Where it stands in the response').inputValue()).toBe('meta.next_cursor')
   await page.getByRole('button', { name: 'Fetch data' }).click()
   await page.getByRole('heading', { level: 1, name: 'orders' }).waitFor()
@@ -200,7 +202,7 @@ test('a connection loads only what is new, and everything when asked to', async 
   const { page, complaints } = await open(editor, 'connections/new')
   await page.getByLabel('Address').fill(source.url)
   await page.getByLabel('Name', { exact: true }).fill('Visits')
-  await page.getByRole('tab', { name: 'Load' }).click()
+  await page.getByRole('tab', { name: 'Refresh' }).click()
   await page.getByLabel('Merge by key').check()
   await page.getByRole('combobox', { name: 'Key' }).fill('id')
   await page.getByRole('combobox', { name: 'Key' }).press('Enter')
@@ -225,12 +227,13 @@ test('a connection loads only what is new, and everything when asked to', async 
   await page.getByRole('tab', { name: 'Versions' }).click()
   await page.getByText(/^4 rows, \d+ of them new.*up to 2026-01-04/).waitFor()
   await page.getByRole('link', { name: 'Visits', exact: true }).click()
-  await page.getByRole('button', { name: 'Fetch everything again' }).click()
+  await page.getByRole('button', { name: 'More for Visits' }).click()
+  await page.getByRole('menuitem', { name: 'Fetch everything again' }).click()
   await page.getByRole('heading', { level: 1, name: 'visits', exact: true }).waitFor()
   expect(asked.at(-1)).toBe(null)
   // What is stored stands in the form again.
   await page.getByRole('link', { name: 'Visits', exact: true }).click()
-  await page.getByRole('tab', { name: 'Load' }).click()
+  await page.getByRole('tab', { name: 'Refresh' }).click()
   expect(await page.getByRole('combobox', { name: 'Cursor' }).inputValue()).toBe('updated_at')
   expect(await page.getByRole('button', { name: 'Discard changes' }).count()).toBe(0)
   expect(complaints).toEqual([])
@@ -248,12 +251,10 @@ test('a request with a body becomes a table by itself, and keeps its body', asyn
   await choose(page, 'Method', 'POST')
   await page.getByLabel('Address').fill(source.url)
   await page.getByLabel('Name', { exact: true }).fill('Books')
-  await page.getByRole('tab', { name: 'Body' }).click()
   await choose(page, 'Kind of body', 'GraphQL')
   await page.getByRole('textbox', { name: 'Body' }).fill(own.query)
   await page.getByRole('button', { name: 'Test' }).click()
-  await page.getByText('Recognised: 2 rows at data.books.nodes.').waitFor()
-  await page.getByRole('button', { name: 'Use it' }).click()
+  await page.getByText('In use: 2 rows at data.books.nodes.').waitFor()
   await page.getByRole('button', { name: 'Fetch data' }).click()
   await page.getByRole('heading', { level: 1, name: 'books', exact: true }).waitFor()
   await page.getByText(/^2 rows/).waitFor()
@@ -262,7 +263,6 @@ test('a request with a body becomes a table by itself, and keeps its body', asyn
   // A test also finds out whether it has pages.
   expect(tried?.query).toContain('pageInfo')
   await moveTo(page, `/p/${projectId}/build/connections/${(await found('books')).id}`)
-  await page.getByRole('tab', { name: 'Body' }).click()
   expect(await page.getByRole('textbox', { name: 'Body' }).inputValue()).toBe(own.query)
   expect(await page.getByRole('button', { name: 'Discard changes' }).count()).toBe(0)
   expect(complaints).toEqual([])

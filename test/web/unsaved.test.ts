@@ -40,7 +40,7 @@ test('an unsaved connection is there again after leaving and reloading, but for 
   await heading(page, 'Pages')
   expect(await page.getByRole('button', { name: 'Discard changes' }).count()).toBe(0)
   await page.getByLabel('Address').fill('https://api.example.org/pages?since=2026')
-  await page.getByRole('tab', { name: 'Auth' }).click()
+  await page.getByRole('tab', { name: 'Authentication' }).click()
   await page.getByLabel('Token', { exact: true }).fill('typed and not to be kept')
   await page.getByRole('link', { name: 'Deploy', exact: true }).click()
   await heading(page, 'Endpoints')
@@ -140,7 +140,7 @@ test('a session that ends in the middle of a connection, an alert and a key lose
     await dialog.waitFor({ state: 'detached' })
   }
   await heading(page, 'Pages')
-  await page.getByRole('tab', { name: 'Auth' }).click()
+  await page.getByRole('tab', { name: 'Authentication' }).click()
   await page.getByLabel('Token', { exact: true }).fill('typed while signed in')
   await t.quiet()
   t.advance(15 * 86_400_000)

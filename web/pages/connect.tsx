@@ -42,7 +42,7 @@ function Finishing({ returned }: { returned: ReturnedAuthorization }) {
     mutationFn: () =>
       call<FinishedAuthorization>('POST', '/v1/oauth/return', { body: returned, open: true, timeoutMs: 60_000 }),
     onSuccess: ({ project_id: projectId, datasource_id: datasourceId }) =>
-      navigate(`${paths.connection(projectId, datasourceId)}?part=auth`, { replace: true }),
+      navigate(`${paths.connection(projectId, datasourceId)}?part=authentication`, { replace: true }),
   })
   // An answer is good once: a page that is drawn twice must not hand it on twice.
   const begun = useRef(false)

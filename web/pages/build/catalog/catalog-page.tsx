@@ -2,11 +2,12 @@ import { Button, Group, Text, TextInput, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { FileUp, Search } from 'lucide-react'
 import { useDeferredValue, useState } from 'react'
-import { Link } from 'wouter'
+import { Link, useLocation } from 'wouter'
 import { paths } from '../../../browser/paths.ts'
 import type { Project } from '../../../client/wire.ts'
 import { Heading } from '../../../parts/text/heading.tsx'
 import { Loaded } from '../../../parts/text/loaded.tsx'
+import { isCommand, isUrl } from '../shared/pasted.ts'
 import classes from './catalog.module.css'
 import { EntryPage, type NamedEntry } from './entry-page.tsx'
 
@@ -48,6 +49,9 @@ function Catalog({ project, entries }: { project: Project; entries: NamedEntry[]
     const text = `${name} ${entry.title} ${entry.about} ${titles[entry.category]}`.toLowerCase()
     return words.every((word) => text.includes(word))
   })
+  const [, navigate] = useLocation()
+  const connect = (pasted: string): void =>
+    navigate(paths.connection(project.id, 'new'), { state: { pasted: pasted.trim() } })
   const own = (
     <Group gap="xs">
       <Button
@@ -66,19 +70,35 @@ function Catalog({ project, entries }: { project: Project; entries: NamedEntry[]
   return (
     <>
       <Heading title="Connect" within={project.name} action={own}>
-        APIs that are ready: choose one, enter its token, get tables.
+        Paste what you have, or choose an API that is ready: enter its token, get tables.
       </Heading>
-      <TextInput
-        type="search"
-        aria-label="Search the catalog"
-        placeholder="Search the catalog"
-        leftSection={<Search size={16} aria-hidden />}
-        maw="24rem"
-        mb="lg"
-        value={sought}
-        onChange={(event) => setSought(event.currentTarget.value)}
-      />
-      {found.length === 0 && (
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (isUrl(sought) || isCommand(sought)) connect(sought)
+        }}
+      >
+        <Group gap="xs" mb="lg" wrap="nowrap" maw="46rem">
+          <TextInput
+            type="search"
+            flex={1}
+            aria-label="Search the catalog, or paste an address, curl or OpenAPI"
+            placeholder="Search the catalog, or paste an address, curl or OpenAPI"
+            leftSection={<Search size={16} aria-hidden />}
+            value={sought}
+            onPaste={(event) => {
+              // A line would lose the ends of its lines.
+              const text = event.clipboardData.getData('text')
+              if (!isCommand(text)) return
+              event.preventDefault()
+              connect(text)
+            }}
+            onChange={(event) => setSought(event.currentTarget.value)}
+          />
+          {isUrl(sought) && <Button type="submit">Connect</Button>}
+        </Group>
+      </form>
+      {found.length === 0 && !isUrl(sought) && (
         <output>
           The catalog has no such API. <Link href={paths.connection(project.id, 'new')}>Connect it by its address</Link>
         </output>

@@ -80,7 +80,6 @@ export function EntryPage({ project, named: { name, entry } }: Props) {
             <TextInput
               label="Name"
               description="How its tables and queries begin."
-              autoComplete="off"
               disabled={!editor}
               value={prefix}
               onChange={(event) => setPrefix(event.currentTarget.value)}

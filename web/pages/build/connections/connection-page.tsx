@@ -4,23 +4,28 @@ import { paths } from '../../../browser/paths.ts'
 import { Loaded } from '../../../parts/text/loaded.tsx'
 import type { Project } from '../../../client/wire.ts'
 import { useDatasource } from '../shared/asked.ts'
+import { isUrl } from '../shared/pasted.ts'
 import type { Datasource } from '../shared/wire.ts'
 import { ConnectionScreen } from './connection-screen.tsx'
 import { FileScreen } from './file-screen.tsx'
+import { nameFrom } from './use-connection-draft.ts'
 import { draftOf, emptyDraft, type Draft } from './fields/draft.ts'
 
 /** `new`, or a connection that stands. One that was just made keeps the screen it was made on. */
 export function ConnectionPage({ project, id }: { project: Project; id: string }) {
   const [made, setMade] = useState<Datasource | null>(null)
   const asked = useDatasource(project.id, id, id !== 'new')
+  const [pasted] = useState(takePasted)
   const asks = new URLSearchParams(useSearch())
   const sample = asks.has('sample')
   if (id === 'new' && asks.get('from') === 'files') {
     return <FileScreen key="new" project={project} source={null} onMade={setMade} />
   }
   if (id === 'new') {
-    const initial = sample ? sampleDraft() : emptyDraft
-    return <ConnectionScreen key="new" project={project} source={null} initial={initial} onMade={setMade} />
+    const initial = sample ? sampleDraft() : pasted === '' ? emptyDraft : pastedDraft(pasted)
+    return (
+      <ConnectionScreen key="new" project={project} source={null} initial={initial} pasted={pasted} onMade={setMade} />
+    )
   }
   const known = asked.data ?? (made?.id === id ? made : undefined)
   if (known === undefined) return <Loaded query={asked}>{() => null}</Loaded>
@@ -38,6 +43,18 @@ export function ConnectionPage({ project, id }: { project: Project; id: string }
       onMade={setMade}
     />
   )
+}
+
+/** The text that was given on the page before: once, so that loading the page anew keeps what was made of it. */
+function takePasted(): string {
+  const given: unknown = history.state?.pasted
+  if (typeof given !== 'string') return ''
+  history.replaceState(null, '')
+  return given
+}
+
+function pastedDraft(pasted: string): Draft {
+  return isUrl(pasted) ? { ...emptyDraft, url: pasted, name: nameFrom(pasted) } : { ...emptyDraft }
 }
 
 /** The server has a small API of its own to try things on, under a name by which nothing else of it is reached. */

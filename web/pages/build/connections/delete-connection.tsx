@@ -2,7 +2,7 @@ import { Code, List, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useLocation } from 'wouter'
 import { call } from '../../../client/api.ts'
-import { DeleteButton } from '../../../parts/form/delete-button.tsx'
+import { Confirm } from '../../../parts/form/confirm.tsx'
 import { paths } from '../../../browser/paths.ts'
 import { useAct } from '../../../client/queries.ts'
 import { thingKeys } from '../../../client/things.ts'
@@ -10,7 +10,9 @@ import type { Project } from '../../../client/wire.ts'
 import { useProjectMap } from '../shared/project-map.ts'
 import type { Datasource } from '../shared/wire.ts'
 
-export function DeleteConnection({ project, source }: { project: Project; source: Datasource }) {
+type Props = { project: Project; source: Datasource; opened: boolean; onClose: () => void }
+
+export function DeleteConnection({ project, source, opened, onClose }: Props) {
   const [, navigate] = useLocation()
   const client = useQueryClient()
   const remove = useAct(
@@ -28,10 +30,17 @@ export function DeleteConnection({ project, source }: { project: Project; source
     },
   )
   return (
-    <DeleteButton name={source.name} typed={source.table_name} act={remove}>
+    <Confirm
+      opened={opened}
+      onClose={onClose}
+      title={`Delete ${source.name}`}
+      verb={`Delete ${source.name}`}
+      typed={source.table_name}
+      act={remove}
+    >
       The table <Code>{source.table_name}</Code> goes with every version of its data. This cannot be undone.
       <Readers project={project} table={source.table_name} />
-    </DeleteButton>
+    </Confirm>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Alert, Box, Button, Group, NumberInput, Stack, Tabs, Text, TextInput } from '@mantine/core'
+import { Alert, Box, Button, Group, NumberInput, Stack, Text, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { Save } from 'lucide-react'
 import { useState } from 'react'
@@ -17,10 +17,10 @@ import shared from '../shared/build.module.css'
 import { HeldNotice } from '../shared/held.tsx'
 import type { Datasource, Executed } from '../shared/wire.ts'
 import classes from './fields/connection.module.css'
-import { DeleteConnection } from './delete-connection.tsx'
+import { ConnectionMenu } from './connection-menu.tsx'
 import { emptyDraft } from './fields/draft.ts'
 import { FileDrop } from './file-drop.tsx'
-import { History } from './history.tsx'
+import { WithHistory } from './history.tsx'
 import { ProgressLine } from './job-progress.tsx'
 import { LoadFields } from './fields/load-fields.tsx'
 import { loadDraftOf, loadOf } from './fields/load.ts'
@@ -76,7 +76,7 @@ export function FileScreen({ project, source, onMade }: Props) {
       <Heading
         title={source?.name ?? 'New table from files'}
         within={project.name}
-        action={editor && source !== null ? <DeleteConnection project={project} source={source} /> : undefined}
+        action={editor && source !== null ? <ConnectionMenu project={project} source={source} /> : undefined}
       >
         {source === null || source.status === 'new' ? (
           'Files that you have become a table, by the same rules as the answer of an API.'
@@ -101,7 +101,6 @@ export function FileScreen({ project, source, onMade }: Props) {
               <TextInput
                 label="Name"
                 description={source === null ? 'Also names the table.' : undefined}
-                autoComplete="off"
                 flex="1 1 12rem"
                 value={name}
                 disabled={!editor}
@@ -128,48 +127,33 @@ export function FileScreen({ project, source, onMade }: Props) {
             <TextInput
               label="Rows are at"
               description="In JSON or XML a key path such as data.items; of Excel the name of a sheet. Empty finds them."
-              autoComplete="off"
-              spellCheck={false}
               value={extractor}
               disabled={!editor}
               onChange={(event) => setExtractor(event.currentTarget.value)}
             />
           </Stack>
         </div>
-        <div className={shared.panel}>
-          <Tabs defaultValue="load" keepMounted={false}>
-            <Tabs.List aria-label="What was sent">
-              <Tabs.Tab value="load">Load</Tabs.Tab>
-              {source !== null && <Tabs.Tab value="history">History</Tabs.Tab>}
-            </Tabs.List>
-            <Tabs.Panel value="load" className={classes.response ?? ''}>
-              <Stack gap="md">
-                <LoadFields
-                  draft={{ ...emptyDraft, load }}
-                  fields={fields}
-                  onChange={(part) => setLoad(part.load ?? load)}
-                  disabled={!editor}
-                  by="file"
-                />
-                <NumberInput
-                  label="Versions of the data to keep"
-                  maw="26rem"
-                  min={1}
-                  max={1000}
-                  allowDecimal={false}
-                  value={keepVersions}
-                  disabled={!editor}
-                  onChange={(count) => setKeepVersions(Number(count) || 1)}
-                />
-              </Stack>
-            </Tabs.Panel>
-            {source !== null && (
-              <Tabs.Panel value="history" className={classes.response ?? ''}>
-                <History project={project} source={source} />
-              </Tabs.Panel>
-            )}
-          </Tabs>
-        </div>
+        <WithHistory project={project} source={source} label="What was sent" first="Load">
+          <Stack gap="md">
+            <LoadFields
+              draft={{ ...emptyDraft, load }}
+              fields={fields}
+              onChange={(part) => setLoad(part.load ?? load)}
+              disabled={!editor}
+              by="file"
+            />
+            <NumberInput
+              label="Versions of the data to keep"
+              maw="26rem"
+              min={1}
+              max={1000}
+              allowDecimal={false}
+              value={keepVersions}
+              disabled={!editor}
+              onChange={(count) => setKeepVersions(Number(count) || 1)}
+            />
+          </Stack>
+        </WithHistory>
       </div>
     </>
   )

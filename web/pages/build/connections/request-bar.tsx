@@ -1,5 +1,6 @@
 import { Button, Select, TextInput } from '@mantine/core'
 import { Play, Zap } from 'lucide-react'
+import { isCommand } from '../shared/pasted.ts'
 import classes from './fields/connection.module.css'
 import type { Draft } from './fields/draft.ts'
 import type { ConnectionActs } from './use-connection-acts.ts'
@@ -13,18 +14,21 @@ type Props = {
   /** It can be stored, and so fetched. */
   named: boolean
   editor: boolean
+  onTest: () => void
   onFetch: () => void
+  /** A command or a document instead of an address. */
+  onPaste: (text: string) => void
 }
 
 /** Which address is called and how, and the two ways to call it. */
-export function RequestBar({ draft, onChange, acts, named, editor, onFetch }: Props) {
+export function RequestBar({ draft, onChange, acts, named, editor, onTest, onFetch, onPaste }: Props) {
   const ready = draft.url.trim() !== ''
   return (
     <form
       className={classes.bar}
       onSubmit={(event) => {
         event.preventDefault()
-        if (ready) acts.test.mutate(draft)
+        if (ready) onTest()
       }}
     >
       <Select
@@ -39,12 +43,16 @@ export function RequestBar({ draft, onChange, acts, named, editor, onFetch }: Pr
         aria-label="Address"
         className={classes.url ?? ''}
         classNames={{ input: classes.code ?? '' }}
-        placeholder={draft.api === undefined ? 'https://api.example.com/v1/orders' : '/orders'}
-        spellCheck={false}
-        autoComplete="off"
+        placeholder={draft.api === undefined ? 'https://api.example.com/v1/orders, curl … or OpenAPI' : '/orders'}
         inputMode="url"
         value={draft.url}
         disabled={!editor}
+        onPaste={(event) => {
+          const text = event.clipboardData.getData('text')
+          if (!isCommand(text)) return
+          event.preventDefault()
+          onPaste(text)
+        }}
         onChange={(event) => onChange({ url: event.currentTarget.value })}
       />
       {editor && (

@@ -1,4 +1,4 @@
-import { Code, Select, Stack, Switch, Tabs, Text, Textarea, TextInput, VisuallyHidden } from '@mantine/core'
+import { Code, Divider, Input, Select, Stack, Switch, Tabs, Textarea, TextInput, VisuallyHidden } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import { useSearch } from 'wouter'
 import type { Api } from '../../../client/wire.ts'
@@ -25,38 +25,51 @@ type PaneProps = Props & {
 }
 
 const parts = [
-  { value: 'params', label: 'Params', count: (draft: Draft) => draft.parameters.length + draft.groups.length },
-  { value: 'headers', label: 'Headers', count: (draft: Draft) => draft.headers.length },
-  { value: 'auth', label: 'Auth', count: (draft: Draft) => (draft.authType === 'None' ? 0 : 1) },
+  { value: 'request', label: 'Request', count: countOfRequest },
+  { value: 'authentication', label: 'Authentication', count: ({ authType }: Draft) => (authType === 'None' ? 0 : 1) },
   {
-    value: 'body',
-    label: 'Body',
-    count: (draft: Draft) => (draft.body.trim() === '' || !methodsWithBody.has(draft.method) ? 0 : 1),
+    value: 'rows',
+    label: 'Rows and pages',
+    count: ({ extractor, pagination, steps, forEach }: Draft) =>
+      [extractor !== '', pagination !== null, forEach !== null].filter(Boolean).length + steps.length,
   },
-  { value: 'extract', label: 'Extract', count: (draft: Draft) => (draft.extractor === '' ? 0 : 1) },
   {
-    value: 'pages',
-    label: 'Pages',
-    count: (draft: Draft) => (draft.pagination === null ? 0 : 1) + draft.steps.length,
+    value: 'refresh',
+    label: 'Refresh',
+    count: ({ load, schedule }: Draft) => [load.mode !== 'replace', schedule !== ''].filter(Boolean).length,
   },
-  { value: 'each', label: 'For each', count: (draft: Draft) => (draft.forEach === null ? 0 : 1) },
-  { value: 'load', label: 'Load', count: (draft: Draft) => (draft.load.mode === 'replace' ? 0 : 1) },
-  { value: 'schedule', label: 'Schedule', count: (draft: Draft) => (draft.schedule === '' ? 0 : 1) },
 ]
+
+function countOfRequest({ parameters, groups, headers, body, method }: Draft): number {
+  const hasBody = body.trim() !== '' && methodsWithBody.has(method)
+  return parameters.length + groups.length + headers.length + (hasBody ? 1 : 0)
+}
+
+/** Parts of earlier versions, by those that hold their fields now. */
+const movedParts: Record<string, string> = {
+  params: 'request',
+  headers: 'request',
+  body: 'request',
+  auth: 'authentication',
+  extract: 'rows',
+  pages: 'rows',
+  each: 'rows',
+  load: 'refresh',
+  schedule: 'refresh',
+}
 
 /** Everything about the request but its method and address. */
 export function RequestPane(props: PaneProps) {
   const { draft, fields: known, onChange, disabled, api, environment, connect, forEach } = props
   const search = useSearch()
-  const asked = new URLSearchParams(search).get('part')
+  const asked = new URLSearchParams(search).get('part') ?? ''
   // An address that asks for a part again goes before what was picked since.
   const [picked, setPicked] = useState<{ part: string | null; search: string } | null>(null)
-  const first = parts.some(({ value }) => value === asked) ? asked : 'params'
+  const first = parts.find(({ value }) => value === (movedParts[asked] ?? asked))?.value ?? 'request'
   const part = picked?.search === search ? picked.part : first
-  const setPart = (value: string | null) => setPicked({ part: value, search })
   const fields = { draft, onChange, disabled }
   return (
-    <Tabs value={part} onChange={setPart} keepMounted={false}>
+    <Tabs value={part} onChange={(value) => setPicked({ part: value, search })} keepMounted={false}>
       <Tabs.List className={classes.parts ?? ''} aria-label="Parts of the request">
         {parts.map(({ value, label, count }) => (
           <Tabs.Tab key={value} value={value} className={classes.part ?? ''}>
@@ -73,47 +86,50 @@ export function RequestPane(props: PaneProps) {
         ))}
       </Tabs.List>
       <div className={classes.fields}>
-        <Tabs.Panel value="params">
-          <Pairs
-            what="parameter"
-            withRequired
-            pairs={draft.parameters}
-            disabled={disabled}
-            onChange={(parameters) => onChange({ parameters })}
-          />
-          <GroupFields {...fields} />
+        <Tabs.Panel value="request">
+          <RequestFields {...fields} />
           {environment}
         </Tabs.Panel>
-        <Tabs.Panel value="headers">
-          <Pairs
-            what="header"
-            pairs={draft.headers}
-            disabled={disabled}
-            onChange={(headers) => onChange({ headers })}
-          />
-        </Tabs.Panel>
-        <Tabs.Panel value="auth">
+        <Tabs.Panel value="authentication">
           <AuthFields {...fields} api={api} connect={connect} />
         </Tabs.Panel>
-        <Tabs.Panel value="body">
-          <BodyFields {...fields} />
-        </Tabs.Panel>
-        <Tabs.Panel value="extract">
+        <Tabs.Panel value="rows">
           <ExtractFields {...fields} />
-        </Tabs.Panel>
-        <Tabs.Panel value="pages">
+          <Divider my="md" />
           <PaginationFields {...fields} />
+          <Divider my="md" />
+          {forEach}
+          <Divider my="md" />
           <StepFields {...fields} />
         </Tabs.Panel>
-        <Tabs.Panel value="each">{forEach}</Tabs.Panel>
-        <Tabs.Panel value="load">
-          <LoadFields {...fields} fields={known} />
-        </Tabs.Panel>
-        <Tabs.Panel value="schedule">
+        <Tabs.Panel value="refresh">
           <ScheduleFields {...fields} />
+          <Divider my="md" />
+          <LoadFields {...fields} fields={known} />
         </Tabs.Panel>
       </div>
     </Tabs>
+  )
+}
+
+function RequestFields({ draft, onChange, disabled }: Props) {
+  return (
+    <Stack gap="md">
+      <Input.Wrapper label="Parameters" labelElement="div">
+        <Pairs
+          what="parameter"
+          withRequired
+          pairs={draft.parameters}
+          disabled={disabled}
+          onChange={(parameters) => onChange({ parameters })}
+        />
+        <GroupFields draft={draft} onChange={onChange} disabled={disabled} />
+      </Input.Wrapper>
+      <Input.Wrapper label="Headers" labelElement="div">
+        <Pairs what="header" pairs={draft.headers} disabled={disabled} onChange={(headers) => onChange({ headers })} />
+      </Input.Wrapper>
+      {methodsWithBody.has(draft.method) && <BodyFields draft={draft} onChange={onChange} disabled={disabled} />}
+    </Stack>
   )
 }
 
@@ -128,7 +144,7 @@ const bodyTypes = [
 function BodyFields({ draft, onChange, disabled }: Props) {
   const fields = draft.bodyType === 'form' || draft.bodyType === 'multipart'
   return (
-    <Stack gap="sm">
+    <Stack gap="xs">
       <Select
         label="Kind of body"
         maw="16rem"
@@ -139,7 +155,9 @@ function BodyFields({ draft, onChange, disabled }: Props) {
       />
       <Textarea
         label="Body"
-        description={fields ? 'One name=value a line.' : undefined}
+        description={
+          fields ? 'One name=value a line; fields with a secret name are sealed.' : 'Stored with the connection.'
+        }
         autosize
         minRows={6}
         maxRows={16}
@@ -149,29 +167,22 @@ function BodyFields({ draft, onChange, disabled }: Props) {
         disabled={disabled}
         onChange={(event) => onChange({ body: event.currentTarget.value })}
       />
-      <Text size="xs" c="dimmed">
-        {methodsWithBody.has(draft.method)
-          ? 'It is stored with the connection, fields with a secret name sealed. The data is loaded in the background.'
-          : `A body goes with POST, PUT, PATCH and DELETE, not with ${draft.method}.`}
-      </Text>
     </Stack>
   )
 }
 
 function ExtractFields({ draft, onChange, disabled }: Props) {
   return (
-    <Stack gap="md">
+    <Stack gap="sm" maw="26rem">
       <TextInput
         label="Rows are at"
         description={
           <>
-            A key path such as <Code>data.items</Code>. Empty takes the whole response. Test, then click a key in the
-            response to fill it.
+            A key path such as <Code>data.items</Code>, or click a key in the tested response. Empty: the whole
+            response.
           </>
         }
         placeholder="data.items"
-        spellCheck={false}
-        autoComplete="off"
         classNames={{ input: classes.code ?? '' }}
         value={draft.extractor}
         disabled={disabled}

@@ -33,15 +33,18 @@ export function useConnectionActs({ project, source, onMade }: Asked) {
       schedule_time_zone: draft.timeZone,
       keep_versions: draft.keepVersions,
     }
-    if (source !== null) {
-      const saved = await call<Datasource>('PATCH', `${path}/${source.id}`, { body })
-      client.setQueryData(buildKeys.source(project.id, source.id), saved)
-      return saved
+    const stored =
+      source === null
+        ? await call<Datasource>('POST', path, { body: { ...body, kind: 'http_api' } })
+        : await call<Datasource>('PATCH', `${path}/${source.id}`, { body })
+    client.setQueryData(buildKeys.source(project.id, stored.id), stored)
+    if (source === null) {
+      onMade(stored)
+      navigate(paths.connection(project.id, stored.id), { replace: true })
     }
-    const made = await call<Datasource>('POST', path, { body: { ...body, kind: 'http_api' } })
-    onMade(made)
-    navigate(paths.connection(project.id, made.id), { replace: true })
-    return made
+    const { columns } = draft
+    if (columns.length > 0) await call('PATCH', `${path}/${stored.id}/schema`, { body: { columns } })
+    return stored
   }
   const test = useStoppable((draft: Draft, signal) => {
     // The tree shows the whole response, and the table below it what the extractor takes.

@@ -22,10 +22,28 @@ export function useConnectionDraft({ project, source, initial }: Asked) {
   useSavedEdit(key, base, changed ? keepable(draft) : null)
   return {
     draft,
-    setDraft,
+    change: (part: Partial<Draft>) =>
+      setDraft((before) => ({ ...before, ...(source === null && named(before, part)), ...part })),
     dirty: changed,
     discard: () => setDraft(stored),
     /** Text typed while `sent` was on its way is the next edit. */
     taken: (saved: Datasource, sent: Draft) => setDraft((now) => (now === sent ? draftOf(saved) : now)),
   }
+}
+
+/** A new address proposes a name, as long as nobody chose one. */
+function named(before: Draft, { url }: Partial<Draft>): Partial<Draft> {
+  const isOwn = before.name !== '' && before.name !== nameFrom(before.url)
+  return url === undefined || isOwn ? {} : { name: nameFrom(url) }
+}
+
+const unnamed = /^(v?\d[\w.]*|api|rest|graphql|public)$|[{}]/i
+
+/** `https://api.example.com/v1/order_lines.json?page=2` → `Order lines`; without a path the name of its domain. */
+export function nameFrom(address: string): string {
+  const [, host = '', path = ''] = /^(?:https?:\/\/([^/?#]*))?([^?#]*)/i.exec(address.trim()) ?? []
+  const word = path.split('/').findLast((each) => each !== '' && !unnamed.test(each))
+  const domain = /[a-z]/i.test(host) ? host.split(':')[0]?.split('.').at(-2) : undefined
+  const words = (word?.replace(/\.\w+$/, '') ?? domain ?? '').replace(/[^a-z0-9]+/gi, ' ').trim()
+  return words.charAt(0).toUpperCase() + words.slice(1)
 }

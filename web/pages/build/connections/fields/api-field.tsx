@@ -1,10 +1,12 @@
 import { Button, Group, Modal, Select } from '@mantine/core'
-import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { useApis } from '../../../../client/queries.ts'
 import type { Api, Project } from '../../../../client/wire.ts'
 import { ApiForm } from './api-form.tsx'
 import type { Draft } from './draft.ts'
+
+/** The entry that makes one: no API has such a name. */
+const newApi = '…'
 
 type Props = { project: Project; draft: Draft; onChange: (part: Partial<Draft>) => void; disabled: boolean }
 
@@ -17,25 +19,27 @@ export function ApiField({ project, draft, onChange, disabled }: Props) {
   const close = (): void => setOpen(null)
   return (
     <>
-      <Group align="flex-end" gap="xs" mt="sm">
+      <Group align="flex-end" gap="xs" flex="1 1 12rem" wrap="nowrap">
         <Select
           label="API"
           description={chosen === undefined ? 'Shares its address and authentication.' : textOf(chosen)}
-          flex="1 1 12rem"
-          data={[{ value: '', label: 'None' }, ...all.map(({ name }) => ({ value: name, label: name }))]}
+          flex={1}
+          data={[
+            { value: '', label: 'None' },
+            ...all.map(({ name }) => ({ value: name, label: name })),
+            { value: newApi, label: 'New API…' },
+          ]}
           value={draft.api ?? ''}
           allowDeselect={false}
           disabled={disabled}
-          onChange={(name) => onChange({ api: name === null || name === '' ? undefined : name })}
+          onChange={(name) => {
+            if (name === newApi) setOpen({ api: null })
+            else onChange({ api: name === null || name === '' ? undefined : name })
+          }}
         />
         {!disabled && chosen !== undefined && (
           <Button variant="default" onClick={() => setOpen({ api: chosen })}>
             Edit API
-          </Button>
-        )}
-        {!disabled && (
-          <Button variant="default" leftSection={<Plus size={16} aria-hidden />} onClick={() => setOpen({ api: null })}>
-            New API
           </Button>
         )}
       </Group>

@@ -62,8 +62,6 @@ export function ApiForm({ project, api, onClose, onSaved }: Props) {
           description={`Lower-case letters, digits and _.${api === null ? '' : ' Its connections follow a new name.'}`}
           placeholder="shop"
           data-autofocus={api === null || undefined}
-          autoComplete="off"
-          spellCheck={false}
           value={draft.name}
           disabled={!editor}
           onChange={(event) => change({ name: event.currentTarget.value })}
@@ -73,8 +71,6 @@ export function ApiForm({ project, api, onClose, onSaved }: Props) {
           description="Each connection adds its path."
           placeholder="https://api.example.com/v1"
           inputMode="url"
-          autoComplete="off"
-          spellCheck={false}
           classNames={{ input: classes.code ?? '' }}
           value={draft.url}
           disabled={!editor}

@@ -87,7 +87,7 @@ function Standing({ authorization: known }: { authorization: Authorization | und
   }
   return (
     <>
-      <Text size="sm" {...(known.status === 'connected' && { c: 'var(--sluice-accent-text)' })} aria-live="polite">
+      <Text size="sm" {...(known.status === 'connected' && { c: 'var(--sluice-good-mark)' })} aria-live="polite">
         {known.status === 'connected' && known.connected_at !== null && (
           <>
             Connected by {known.connected_by ?? 'someone'} <Ago at={known.connected_at} />.{' '}

@@ -1,5 +1,5 @@
 import { isSecretName } from '../../../../../api/secret-names.ts'
-import type { AuthType, Configuration, Datasource, Pagination } from '../../shared/wire.ts'
+import type { AuthType, Configuration, Datasource, Pagination, Tested } from '../../shared/wire.ts'
 import { forEachDraftOf, type ForEachDraft } from './for-each.ts'
 import { bodyText, fieldsOf, isFields, linesOf, newId, textOf } from './lines.ts'
 import { emptyLoad, loadDraftOf, type LoadDraft } from './load.ts'
@@ -32,6 +32,8 @@ export type Draft = {
   steps: StepDraft[]
   forEach: ForEachDraft | null
   load: LoadDraft
+  /** Types that the API tells of its columns, for the schema of the table. */
+  columns: NonNullable<NonNullable<Tested['detected']>['columns']>
   schedule: string
   timeZone: string
   keepVersions: number
@@ -58,6 +60,7 @@ export const emptyDraft: Draft = {
   steps: [],
   forEach: null,
   load: emptyLoad,
+  columns: [],
   schedule: '',
   timeZone: 'UTC',
   keepVersions: 10,
@@ -109,6 +112,7 @@ export function takenUp(edited: Draft, stored: Draft): Draft {
     included: edited.included ?? false,
     steps: (edited.steps ?? []).map((step) => ({ ...step, id: newId() })),
     load: { ...emptyLoad, ...edited.load },
+    columns: edited.columns ?? [],
     auth: edited.authType === stored.authType ? stored.auth : {},
     headers: anew(edited.headers, stored.headers),
     parameters: anew(edited.parameters, stored.parameters),

@@ -15,10 +15,12 @@ export function GroupFields({ draft: { groups }, onChange, disabled }: Props) {
   const activate = (id: number, active: boolean): void =>
     onChange({ groups: groups.map((group) => ({ ...group, active: group.id === id && active })) })
   return (
-    <Stack gap="sm" mt="lg">
-      <Text size="xs" c="dimmed">
-        Groups: parameters that go together. One group is sent at a time.
-      </Text>
+    <Stack gap="sm" mt={groups.length > 0 ? 'sm' : 0}>
+      {groups.length > 0 && (
+        <Text size="xs" c="dimmed">
+          Parameters of a group go together. One group is sent at a time.
+        </Text>
+      )}
       {groups.map((group, index) => (
         <Paper key={group.id} p="sm" radius="md" bd="1px solid var(--sluice-line)" bg="transparent">
           <Group justify="space-between" mb="xs">
@@ -120,7 +122,6 @@ export function PaginationFields({ draft: { pagination }, onChange, disabled }: 
               key={name}
               label={pageLabels[name]}
               value={value}
-              spellCheck={false}
               disabled={disabled}
               onChange={(event) => set(name, event.currentTarget.value)}
             />

@@ -112,7 +112,6 @@ function WhatIsNew({ load, set, fields, disabled, by }: NewProps) {
               </>
             }
             placeholder="updated_since"
-            spellCheck={false}
             disabled={disabled}
             value={load.cursorParameter}
             onChange={(event) => set({ cursorParameter: event.currentTarget.value })}

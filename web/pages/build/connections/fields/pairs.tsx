@@ -26,8 +26,6 @@ export function Pairs({ what, pairs, onChange, withRequired = false, disabled = 
             aria-label={`Name of ${what} ${index + 1}`}
             placeholder="name"
             size="xs"
-            spellCheck={false}
-            autoComplete="off"
             value={pair.name}
             disabled={disabled}
             onChange={(event) => change(pair.id, { name: event.currentTarget.value })}
@@ -36,8 +34,6 @@ export function Pairs({ what, pairs, onChange, withRequired = false, disabled = 
             aria-label={`Value of ${what} ${index + 1}`}
             placeholder="value"
             size="xs"
-            spellCheck={false}
-            autoComplete="off"
             value={pair.value}
             disabled={disabled}
             onChange={(event) => change(pair.id, { value: event.currentTarget.value })}

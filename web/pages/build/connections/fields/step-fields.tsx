@@ -2,6 +2,7 @@ import {
   Button,
   Code,
   Group,
+  Input,
   NumberInput,
   Paper,
   Select,
@@ -26,14 +27,18 @@ export function StepFields({ draft: { steps }, onChange, disabled }: Props) {
   const change = (id: number, part: Partial<StepDraft>): void =>
     onChange({ steps: steps.map((step) => (step.id === id ? { ...step, ...part } : step)) })
   return (
-    <Stack gap="sm" mt="lg">
-      <Text size="sm" fw={500}>
-        Export
-      </Text>
+    <Stack gap="sm">
+      <Input.Label labelElement="div">Export</Input.Label>
       <Text size="xs" c="dimmed">
         For what an API makes first: the request above starts it, a step waits until it is ready, the last step brings
-        the rows. <Code>{'{{start:id}}'}</Code> is a value of the first answer, <Code>{'{{answer:url}}'}</Code> of the
-        one before.
+        the rows.
+        {steps.length > 0 && (
+          <>
+            {' '}
+            <Code>{'{{start:id}}'}</Code> is a value of the first answer, <Code>{'{{answer:url}}'}</Code> of the one
+            before.
+          </>
+        )}
       </Text>
       {steps.map((step, index) => (
         <Paper key={step.id} p="sm" radius="md" bd="1px solid var(--sluice-line)" bg="transparent">
@@ -102,8 +107,6 @@ function OneStep({ number, step, isLast, disabled, onChange }: OneProps) {
           aria-label={`Address of step ${number}`}
           placeholder={isLast ? '{{answer:url}}' : '/exports/{{start:id}}'}
           flex={1}
-          spellCheck={false}
-          autoComplete="off"
           classNames={{ input: classes.code ?? '' }}
           value={step.url}
           disabled={disabled}
@@ -157,8 +160,6 @@ function WaitFields({ step, disabled, onChange }: Omit<OneProps, 'isLast'>) {
       label={label}
       placeholder={placeholder}
       size="xs"
-      spellCheck={false}
-      autoComplete="off"
       value={step[name]}
       disabled={disabled}
       onChange={(event) => onChange({ [name]: event.currentTarget.value })}

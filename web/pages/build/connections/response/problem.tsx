@@ -6,9 +6,9 @@ import type { Tested } from '../../shared/wire.ts'
 type Problem = NonNullable<Tested['problem']>
 type Props = { problem: Problem; onTest: () => void }
 
-const verbs: Record<Problem['code'], 'Open Auth' | 'Edit the address' | 'Test again'> = {
-  unauthorized: 'Open Auth',
-  forbidden: 'Open Auth',
+const verbs: Record<Problem['code'], 'Open Authentication' | 'Edit the address' | 'Test again'> = {
+  unauthorized: 'Open Authentication',
+  forbidden: 'Open Authentication',
   not_found: 'Edit the address',
   not_data: 'Edit the address',
   rate_limited: 'Test again',
@@ -23,7 +23,7 @@ export function ProblemNotice({ problem: { code, message }, onTest }: Props) {
   const verb = verbs[code]
   const act = () => {
     if (verb === 'Test again') onTest()
-    else if (verb === 'Open Auth') navigate(`${path}?part=auth&at=${Date.now()}`, { replace: true })
+    else if (verb === 'Open Authentication') navigate(`${path}?part=authentication&at=${Date.now()}`, { replace: true })
     else document.querySelector<HTMLInputElement>('input[aria-label="Address"]')?.focus()
   }
   return (

@@ -1,54 +1,95 @@
 import { Button, Text } from '@mantine/core'
 import { Wand } from 'lucide-react'
+import { useState } from 'react'
 import { sayCount } from '../../../../text/words.ts'
 import type { Pagination, Tested } from '../../shared/wire.ts'
 import type { Draft } from '../fields/draft.ts'
 import { bodyText } from '../fields/lines.ts'
 import { completed } from '../fields/paginations.ts'
+import { isDocument } from './response.ts'
 import classes from '../fields/connection.module.css'
 
-type Props = { tested: Tested; draft: Draft; onChange: (part: Partial<Draft>) => void }
+type Change = (part: Partial<Draft>) => void
 
-/** The recognised shape of the answer, with its rows and pagination: applied with one click. */
-export function Recognised({ tested: { detected }, draft, onChange }: Props) {
+/** What a test recognises is applied where nothing was chosen yet, and can be undone. */
+export function useRecognised({ change, isNew }: { change: Change; isNew: boolean }) {
+  const [before, setBefore] = useState<Partial<Draft> | null>(null)
+  const [isDeclined, setDeclined] = useState(false)
+  const apply = (part: Partial<Draft>, draft: Draft): void => {
+    setBefore(Object.fromEntries(Object.keys(part).map((name) => [name, draft[name as keyof Draft]])))
+    change(part)
+  }
+  return {
+    apply,
+    applyIfUnset: (tested: Tested, draft: Draft) => {
+      const part = tested.problem === undefined && !isDocument(tested.data) ? partOf(tested, draft) : null
+      const isUnset = draft.extractor === '' && draft.pagination === null && draft.load.key.length === 0
+      if (isNew && isUnset && !isDeclined && part !== null) apply(part, draft)
+    },
+    undo:
+      before === null
+        ? null
+        : () => {
+            change(before)
+            setBefore(null)
+            setDeclined(true)
+          },
+  }
+}
+
+/** The part of the form that the answer fills; null where it tells nothing. */
+function partOf({ detected }: Tested, draft: Draft): Partial<Draft> | null {
   if (detected === undefined) return null
-  const pagination = detected.pagination === null ? null : completed(detected.pagination)
-  // A list at the top needs no path, and one page nothing to go on by.
-  const rows = detected.rows !== null && detected.rows.path !== '' ? detected.rows : null
-  const { body, included, primary_key: key } = detected
-  if (rows === null && pagination === null && key === undefined) return null
-  const taken =
-    (rows === null || draft.extractor === rows.path) &&
-    (pagination === null || draft.pagination?.type === pagination.type) &&
-    (key === undefined || draft.load.key.length > 0) &&
-    (included === undefined || draft.included)
+  const { rows, pagination: pages, body, included, primary_key: key, columns } = detected
+  const pagination = pages === null ? null : completed(pages)
+  const part = {
+    // A list at the top needs no path, and one page nothing to go on by.
+    ...(rows !== null && rows.path !== '' && { extractor: rows.path }),
+    ...(pagination !== null && { pagination }),
+    ...(body !== undefined && { bodyType: 'graphql', body: bodyText(body) }),
+    ...(included !== undefined && { included }),
+    ...(key !== undefined && { load: { ...draft.load, key } }),
+    ...(columns !== undefined && { columns }),
+  }
+  return Object.keys(part).length === 0 ? null : part
+}
+
+type Props = { tested: Tested; draft: Draft; isNew: boolean; recognised: ReturnType<typeof useRecognised> }
+
+/** The recognised shape of the answer: in use, or applied with one click. */
+export function Recognised({ tested, draft, isNew, recognised: { apply, undo } }: Props) {
+  const part = partOf(tested, draft)
+  if (part === null || tested.detected === undefined) return null
+  const { extractor, pagination, body, included, load, columns } = part
+  const isTaken =
+    (extractor === undefined || draft.extractor === extractor) &&
+    (!pagination || draft.pagination?.type === pagination.type) &&
+    (included === undefined || draft.included) &&
+    // Types are the table's own, and the key that of its mode, once it is stored.
+    (!isNew || load === undefined || draft.load.key.length > 0) &&
+    (!isNew || columns === undefined || draft.columns.length > 0)
   const parts = [
-    ...(rows === null ? [] : [`${sayCount(rows.count, 'row')} at ${rows.path}`]),
-    ...(pagination === null ? [] : [sayPages(pagination)]),
+    ...(extractor === undefined ? [] : [`${sayCount(tested.detected.rows?.count ?? 0, 'row')} at ${extractor}`]),
+    ...(pagination ? [sayPages(pagination)] : []),
     ...(body === undefined ? [] : ['the query is given pageInfo and after for them']),
     ...(included === undefined ? [] : ['resources to join in “included”']),
-    ...(key === undefined ? [] : [`rows are told by ${key.join(', ')}`]),
+    ...(load === undefined ? [] : [`rows are told by ${load.key.join(', ')}`]),
+    ...(columns === undefined ? [] : [`types of ${sayCount(columns.length, 'column')}`]),
   ]
   return (
     <output className={classes.recognised}>
       <Wand size={16} aria-hidden />
       <Text className={classes.found ?? ''}>
-        {taken ? 'In use' : 'Recognised'}: {parts.join('; ')}.
+        {isTaken ? 'In use' : 'Recognised'}: {parts.join('; ')}.
       </Text>
-      {!taken && (
-        <Button
-          size="xs"
-          onClick={() =>
-            onChange({
-              ...(rows !== null && { extractor: rows.path }),
-              ...(pagination !== null && { pagination }),
-              ...(body !== undefined && { bodyType: 'graphql', body: bodyText(body) }),
-              ...(included !== undefined && { included }),
-              ...(key !== undefined && { load: { ...draft.load, key } }),
-            })
-          }
-        >
+      {!isTaken && (
+        <Button size="xs" onClick={() => apply(part, draft)}>
           Use it
+        </Button>
+      )}
+      {isTaken && undo !== null && (
+        <Button size="xs" variant="default" onClick={undo}>
+          Undo
         </Button>
       )}
     </output>

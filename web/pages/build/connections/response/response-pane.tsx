@@ -1,4 +1,4 @@
-import { Alert, Code, Stack, Text } from '@mantine/core'
+import { Alert, Button, Code, Stack, Text } from '@mantine/core'
 import { CircleAlert } from 'lucide-react'
 import { useMemo } from 'react'
 import { useComeIntoView } from '../../../../parts/text/come-into-view.ts'
@@ -6,11 +6,11 @@ import { DataGrid } from '../../../../parts/grid/data-grid.tsx'
 import { RefusalNotice } from '../../../../parts/text/refusal.tsx'
 import type { Tested } from '../../shared/wire.ts'
 import { sayCount, sayNumber, saySize, sayTime } from '../../../../text/words.ts'
-import { isObject, readText, tableOf, valueAt } from './response.ts'
+import { isDocument, isObject, readText, tableOf, valueAt } from './response.ts'
 import { ResponseTree } from './response-tree.tsx'
 import type { Draft } from '../fields/draft.ts'
 import { ProblemNotice } from './problem.tsx'
-import { Recognised } from './recognised.tsx'
+import { Recognised, type useRecognised } from './recognised.tsx'
 import classes from '../fields/connection.module.css'
 import { Waiting } from '../../../../parts/text/waiting.tsx'
 
@@ -21,15 +21,19 @@ type Props = {
   stopped: boolean
   draft: Draft
   onChange: (part: Partial<Draft>) => void
+  isNew: boolean
+  recognised: ReturnType<typeof useRecognised>
   onTest: () => void
+  /** Chooses a request of the document that came. */
+  onDocument: () => void
 }
 
 /** A test that brings more is looked at in part. */
 const rowsShown = 10_000
 
 /** The result of the test: the facts, the response, and the table that fetching the data would store. */
-export function ResponsePane({ tested, error, busy, stopped, draft, onChange, onTest }: Props) {
-  const { extractor } = draft
+export function ResponsePane(props: Props) {
+  const { tested, error, busy, stopped, draft, onChange, onTest } = props
   const facts = useComeIntoView<HTMLDivElement>(tested)
   const data = useMemo(() => readText(tested?.data), [tested?.data])
   if (error !== null) return <RefusalNotice error={error} />
@@ -47,6 +51,7 @@ export function ResponsePane({ tested, error, busy, stopped, draft, onChange, on
       </div>
     )
   }
+  const isData = tested.problem === undefined && !isDocument(data)
   const isTree = Array.isArray(data) || isObject(data)
   return (
     <div aria-busy={busy}>
@@ -67,13 +72,23 @@ export function ResponsePane({ tested, error, busy, stopped, draft, onChange, on
           {tested.error.message}
         </Alert>
       )}
-      {tested.problem === undefined && <Recognised tested={tested} draft={draft} onChange={onChange} />}
+      {isDocument(data) && (
+        <output className={classes.recognised}>
+          <Text className={classes.found ?? ''}>
+            This is the document of an API. Choose the request that gives the rows.
+          </Text>
+          <Button size="xs" onClick={props.onDocument}>
+            Choose a request
+          </Button>
+        </output>
+      )}
+      {isData && <Recognised tested={tested} draft={draft} isNew={props.isNew} recognised={props.recognised} />}
       {isTree ? (
         <>
           <div className={classes.tree}>
-            <ResponseTree data={data} picked={extractor} onPick={(path) => onChange({ extractor: path })} />
+            <ResponseTree data={data} picked={draft.extractor} onPick={(path) => onChange({ extractor: path })} />
           </div>
-          {tested.problem === undefined && <AsTable data={data} extractor={extractor} />}
+          {isData && <AsTable data={data} extractor={draft.extractor} />}
         </>
       ) : (
         typeof data === 'string' && data !== '' && <pre className={classes.text}>{data.slice(0, 20_000)}</pre>

@@ -92,3 +92,9 @@ function kindOf(value: unknown): string {
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** The document of an API, which describes requests and is none's answer. */
+export function isDocument(data: unknown): boolean {
+  if (typeof data === 'string') return /^\s*(openapi|swagger)\s*:/m.test(data.slice(0, 10_000))
+  return isObject(data) && ['openapi', 'swagger'].some((name) => typeof data[name] === 'string')
+}
