@@ -5,9 +5,8 @@ import { useDeferredValue, useState } from 'react'
 import { call } from '../../client/api.ts'
 import { Heading } from '../../parts/text/heading.tsx'
 import { Loaded } from '../../parts/text/loaded.tsx'
-import { PlainTable } from '../../parts/table/list.tsx'
-import classes from './docs.module.css'
-import { readChapters, type Chapter, type Field, type OpenApi, type Operation } from './openapi.ts'
+import { Fields, OperationDetails } from './operation.tsx'
+import { readChapters, type Chapter, type OpenApi, type Operation } from './openapi.ts'
 
 /** Every call there is, from the document that describes this very server. */
 export function Reference() {
@@ -71,48 +70,12 @@ function Chapters({ chapters }: { chapters: Chapter[] }) {
   ))
 }
 
-/** The fields are drawn when an operation is opened: there are a hundred of them. */
 function Entry({ operation: { method, path, summary, description, sends, gets } }: { operation: Operation }) {
-  const [open, setOpen] = useState(false)
   return (
-    <details className={classes.operation} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>
-        <span className={classes.method}>{method}</span>
-        <span className={classes.path}>{path}</span>
-        <span className={classes.summary}>{summary}</span>
-      </summary>
-      {open && (
-        <div className={classes.details}>
-          {description !== '' && <Text>{description}</Text>}
-          <Fields label={`Sent to ${method} ${path}`} title="It takes" certain="required" fields={sends} />
-          <Fields label={`Answer of ${method} ${path}`} title="It answers" certain="always" fields={gets} />
-        </div>
-      )}
-    </details>
-  )
-}
-
-type FieldsProps = { label: string; title: string; certain: string; fields: Field[] }
-
-function Fields({ label, title, certain, fields }: FieldsProps) {
-  if (fields.length === 0) return null
-  return (
-    <PlainTable
-      label={label}
-      head={[title, 'Type', 'About']}
-      rows={fields.map(({ name, type, required, about }) => [
-        <span key={name}>
-          <code>{name}</code>
-          {required && (
-            <Text component="span" size="xs" c="dimmed">
-              {' '}
-              {certain}
-            </Text>
-          )}
-        </span>,
-        type,
-        about,
-      ])}
-    />
+    <OperationDetails method={method} path={path} summary={summary}>
+      {description !== '' && <Text>{description}</Text>}
+      <Fields label={`Sent to ${method} ${path}`} title="It takes" certain="required" fields={sends} />
+      <Fields label={`Answer of ${method} ${path}`} title="It answers" certain="always" fields={gets} />
+    </OperationDetails>
   )
 }

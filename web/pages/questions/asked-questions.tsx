@@ -1,9 +1,8 @@
 import { Badge, Button, Text } from '@mantine/core'
 import { MessageCircleQuestion } from 'lucide-react'
 import { Empty } from '../../parts/text/empty.tsx'
-import { Loaded } from '../../parts/text/loaded.tsx'
-import { Older } from '../../parts/table/more.tsx'
-import { Row, Rows } from '../../parts/table/rows.tsx'
+import { PagedRows } from '../../parts/table/more.tsx'
+import { Row } from '../../parts/table/rows.tsx'
 import { Ago, sayExactly } from '../../parts/text/time.tsx'
 import { usePages } from '../../client/queries.ts'
 import { Link } from 'wouter'
@@ -22,32 +21,26 @@ export function AskedQuestions({ place, query }: { place: Place; query: string |
     `/v1/projects/${project.id}/questions?environment=${environment}&limit=50${query === null ? '' : `&query=${query}`}`,
   )
   return (
-    <>
-      <Loaded query={asked}>
-        {(list) =>
-          list.length === 0 ? (
-            <Empty
-              icon={<MessageCircleQuestion size={20} />}
-              guide="ask-questions"
-              action={
-                <Button component={Link} variant="default" href={askPath(project.id, environment)}>
-                  Ask one
-                </Button>
-              }
-            >
-              {query === null ? 'Nothing was asked yet.' : `No question has come to ${query} in ${environment} yet.`}
-            </Empty>
-          ) : (
-            <Rows label="Latest questions">
-              {list.map((each) => (
-                <AskedRow key={each.id} place={place} asked={each} />
-              ))}
-            </Rows>
-          )
-        }
-      </Loaded>
-      <Older pages={asked} what="questions" />
-    </>
+    <PagedRows
+      pages={asked}
+      label="Latest questions"
+      what="questions"
+      empty={
+        <Empty
+          icon={<MessageCircleQuestion size={20} />}
+          guide="ask-questions"
+          action={
+            <Button component={Link} variant="default" href={askPath(project.id, environment)}>
+              Ask one
+            </Button>
+          }
+        >
+          {query === null ? 'Nothing was asked yet.' : `No question has come to ${query} in ${environment} yet.`}
+        </Empty>
+      }
+    >
+      {(each) => <AskedRow key={each.id} place={place} asked={each} />}
+    </PagedRows>
   )
 }
 
@@ -71,7 +64,7 @@ function AskedRow({ place, asked }: { place: Place; asked: LoggedQuestion }) {
           variant="light"
           tt="none"
           radius="sm"
-          color={outcome === 'answered' ? 'tide' : 'yellow'}
+          color={outcome === 'answered' ? 'green' : 'yellow'}
           c="var(--mantine-color-text)"
         >
           {outcomes[outcome]}

@@ -4,10 +4,9 @@ import { useState } from 'react'
 import { call } from '../../client/api.ts'
 import { Confirm } from '../../parts/form/confirm.tsx'
 import { Empty } from '../../parts/text/empty.tsx'
-import { Loaded } from '../../parts/text/loaded.tsx'
-import { Older } from '../../parts/table/more.tsx'
+import { PagedRows } from '../../parts/table/more.tsx'
 import { RefusalNotice } from '../../parts/text/refusal.tsx'
-import { Row, Rows } from '../../parts/table/rows.tsx'
+import { Row } from '../../parts/table/rows.tsx'
 import { Ago } from '../../parts/text/time.tsx'
 import { useAct, usePages } from '../../client/queries.ts'
 import { evaluationsKey } from './evaluation-cases.tsx'
@@ -25,22 +24,14 @@ export function useReports(projectId: string) {
 export function Reports({ place }: { place: Place }) {
   const reports = useReports(place.project.id)
   return (
-    <>
-      <Loaded query={reports}>
-        {(list) =>
-          list.length === 0 ? (
-            <Empty icon={<Flag size={20} />}>Nobody has reported a wrong answer. Under Ask, an answer can be.</Empty>
-          ) : (
-            <Rows label="Reported answers">
-              {list.map((each) => (
-                <ReportRow key={each.id} place={place} report={each} />
-              ))}
-            </Rows>
-          )
-        }
-      </Loaded>
-      <Older pages={reports} what="reports" />
-    </>
+    <PagedRows
+      pages={reports}
+      label="Reported answers"
+      what="reports"
+      empty={<Empty icon={<Flag size={20} />}>Nobody has reported a wrong answer. Under Ask, an answer can be.</Empty>}
+    >
+      {(each) => <ReportRow key={each.id} place={place} report={each} />}
+    </PagedRows>
   )
 }
 
@@ -63,7 +54,7 @@ function ReportRow({ place: { project, editor }, report }: { place: Place; repor
             variant="light"
             tt="none"
             radius="sm"
-            color={isHeeded ? 'tide' : 'yellow'}
+            color={isHeeded ? 'green' : 'yellow'}
             c="var(--mantine-color-text)"
           >
             {isHeeded ? 'Heeded' : 'Not confirmed'}

@@ -1,5 +1,5 @@
 /* oxlint-disable jsx-a11y/no-noninteractive-element-interactions -- keys go from one thing that opens a row to the next */
-import { Checkbox, Select, UnstyledButton } from '@mantine/core'
+import { Select, UnstyledButton } from '@mantine/core'
 import { ArrowDown, ArrowUp, ArrowUpDown } from 'lucide-react'
 import type { KeyboardEvent, ReactNode } from 'react'
 import { Link } from 'wouter'
@@ -24,12 +24,6 @@ export type Column<Item> = {
 /** By which column, and from which end. */
 export type Order = { name: string; down: boolean }
 
-export type Selection = {
-  chosen: ReadonlySet<string>
-  onChoose: (chosen: Set<string>) => void
-  nameOf: (key: string) => string
-}
-
 type Props<Item> = {
   label: string
   columns: Array<Column<Item>>
@@ -39,16 +33,15 @@ type Props<Item> = {
   what?: string
   order?: Order
   onOrder?: (order: Order) => void
-  selection?: Selection
   /** A click anywhere in a row is one on its first link or button; arrows, j and k go from row to row. */
   opens?: boolean
   /** A list of its own on a page, on a surface with rows of 44 px; else a table within something. */
   look?: 'page' | 'plain'
 }
 
-/** Rows in columns: put in order, opened, chosen, and gone through by the keyboard. On a phone a row becomes a few words. */
+/** Rows in columns: put in order, opened, and gone through by the keyboard. On a phone a row becomes a few words. */
 export function List<Item>(props: Props<Item>) {
-  const { label, columns, items, keyOf, what = 'rows', order, onOrder, selection, opens = false, look = 'page' } = props
+  const { label, columns, items, keyOf, what = 'rows', order, onOrder, opens = false, look = 'page' } = props
   const by = columns.find((column) => nameOf(column) === order?.name)?.by
   const rows = by === undefined ? items : items.toSorted(comparing(by, order?.down ?? false))
   const wraps = look === 'page' || columns.some(({ whole = false }) => whole)
@@ -65,13 +58,11 @@ export function List<Item>(props: Props<Item>) {
               data-wraps={wraps || undefined}
               onKeyDown={opens ? goOn : undefined}
             >
-              <Head columns={columns} order={order} onOrder={onOrder} isChosen={selection !== undefined} />
+              <Head columns={columns} order={order} onOrder={onOrder} />
               <tbody>
                 {shown.map((item, index) => {
-                  const key = keyOf(item, index)
                   return (
-                    <tr key={key} data-opens={opens || undefined}>
-                      {selection !== undefined && <ChoiceCell of={key} selection={selection} />}
+                    <tr key={keyOf(item, index)} data-opens={opens || undefined}>
                       {columns.map((column) => (
                         <td
                           key={nameOf(column)}
@@ -164,14 +155,12 @@ type HeadProps<Item> = {
   columns: Array<Column<Item>>
   order: Order | undefined
   onOrder: ((order: Order) => void) | undefined
-  isChosen: boolean
 }
 
-function Head<Item>({ columns, order, onOrder, isChosen }: HeadProps<Item>) {
+function Head<Item>({ columns, order, onOrder }: HeadProps<Item>) {
   return (
     <thead>
       <tr>
-        {isChosen && <th scope="col" aria-label="Choice" className={classes.choice} />}
         {columns.map((column) => {
           const isOn = order !== undefined && order.name === nameOf(column)
           // Acts head nothing, and a heading without words is announced as one.
@@ -238,23 +227,6 @@ function OrderOnPhone<Item>({ columns, order, onOrder }: PhoneProps<Item>) {
         }}
       />
     </div>
-  )
-}
-
-function ChoiceCell({ of, selection: { chosen, onChoose, nameOf: say } }: { of: string; selection: Selection }) {
-  return (
-    <td className={classes.choice}>
-      <Checkbox
-        aria-label={`Choose ${say(of)}`}
-        checked={chosen.has(of)}
-        onChange={(event) => {
-          const next = new Set(chosen)
-          if (event.currentTarget.checked) next.add(of)
-          else next.delete(of)
-          onChoose(next)
-        }}
-      />
-    </td>
   )
 }
 

@@ -1,5 +1,8 @@
 import { Button, Text } from '@mantine/core'
+import type { UseInfiniteQueryResult } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
+import { Loaded } from '../text/loaded.tsx'
+import { Rows } from './rows.tsx'
 
 const step = 100
 
@@ -38,5 +41,26 @@ export function Older({ pages, what }: { pages: Paged; what: string }) {
     <Button variant="default" mt="md" loading={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
       Show older {what}
     </Button>
+  )
+}
+
+type RowsProps<Item> = {
+  pages: UseInfiniteQueryResult<Item[]>
+  label: string
+  what: string
+  /** In the place of no rows. */
+  empty: ReactNode
+  children: (item: Item) => ReactNode
+}
+
+/** Rows of a list that is read from its newest end. */
+export function PagedRows<Item>({ pages, label, what, empty, children }: RowsProps<Item>) {
+  return (
+    <>
+      <Loaded query={pages}>
+        {(items) => (items.length === 0 ? empty : <Rows label={label}>{items.map(children)}</Rows>)}
+      </Loaded>
+      <Older pages={pages} what={what} />
+    </>
   )
 }

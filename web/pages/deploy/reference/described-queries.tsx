@@ -1,9 +1,7 @@
 import { List, Stack, Text, TextInput } from '@mantine/core'
 import { Search } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
-import { PlainTable } from '../../../parts/table/list.tsx'
-import docs from '../../docs/docs.module.css'
-import type { Field } from '../../docs/openapi.ts'
+import { Fields, OperationDetails } from '../../docs/operation.tsx'
 import type { DescribedQuery } from './project-document.ts'
 
 /** Beyond this many, one is looked for. */
@@ -44,57 +42,23 @@ export function DescribedQueries({ queries, children }: Props) {
   )
 }
 
-/** Drawn when it is opened: there may be hundreds. */
 function Described({ query, children }: { query: DescribedQuery; children: Props['children'] }) {
-  const [open, setOpen] = useState(false)
   const { name, title, about, takes, gives, examples } = query
   return (
-    <details className={docs.operation} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>
-        <span className={docs.method}>POST</span>
-        <span className={docs.path}>/v1/queries/{name}</span>
-        <span className={docs.summary}>{title}</span>
-      </summary>
-      {open && (
-        <div className={docs.details}>
-          <Text style={{ whiteSpace: 'pre-line' }}>{about}</Text>
-          <Fields label={`Slots of ${name}`} title="Slot" fields={takes} />
-          <Fields label={`Columns of ${name}`} title="Column" fields={gives} />
-          {examples.length > 0 && (
-            <List>
-              {examples.map(({ question, parameters }) => (
-                <List.Item key={question}>
-                  {question}: <code>{JSON.stringify(parameters)}</code>
-                </List.Item>
-              ))}
-            </List>
-          )}
-          {children(query)}
-        </div>
+    <OperationDetails method="POST" path={`/v1/queries/${name}`} summary={title}>
+      <Text style={{ whiteSpace: 'pre-line' }}>{about}</Text>
+      <Fields label={`Slots of ${name}`} title="Slot" certain="required" fields={takes} />
+      <Fields label={`Columns of ${name}`} title="Column" fields={gives} />
+      {examples.length > 0 && (
+        <List>
+          {examples.map(({ question, parameters }) => (
+            <List.Item key={question}>
+              {question}: <code>{JSON.stringify(parameters)}</code>
+            </List.Item>
+          ))}
+        </List>
       )}
-    </details>
-  )
-}
-
-function Fields({ label, title, fields }: { label: string; title: string; fields: Field[] }) {
-  if (fields.length === 0) return null
-  return (
-    <PlainTable
-      label={label}
-      head={[title, 'Type', 'About']}
-      rows={fields.map(({ name, type, required, about }) => [
-        <span key={name}>
-          <code>{name}</code>
-          {required && title === 'Slot' && (
-            <Text component="span" size="xs" c="dimmed">
-              {' '}
-              required
-            </Text>
-          )}
-        </span>,
-        type,
-        about,
-      ])}
-    />
+      {children(query)}
+    </OperationDetails>
   )
 }

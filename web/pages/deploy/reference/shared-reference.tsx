@@ -1,4 +1,4 @@
-import { Button, Group, Paper, PasswordInput, Stack, Text } from '@mantine/core'
+import { Button, Group, PasswordInput, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useSearch } from 'wouter'
@@ -7,15 +7,11 @@ import { useFragment } from '../../../browser/fragment.ts'
 import { Heading } from '../../../parts/text/heading.tsx'
 import { RefusalNotice } from '../../../parts/text/refusal.tsx'
 import { PublicShell } from '../../../parts/shell/shell.tsx'
-import { CallAnswer, CallButtons, useCall } from '../../query/call/call.tsx'
-import { callForFile, makeCall } from '../../query/call/calls.ts'
-import classes from '../shared/deploy.module.css'
+import { CallForm } from '../../query/call/call-form.tsx'
 import { DescribedQueries } from './described-queries.tsx'
 import { readQueries, type DescribedQuery, type ProjectDocument } from './project-document.ts'
 import { headersOf, pathOf, type CallTarget } from '../../query/call/snippet-text.ts'
 import { Snippets } from '../../query/call/snippets.tsx'
-import { parametersOf, valuesOf, type SlotValues } from '../../query/slots/slots.ts'
-import { SlotsForm } from '../../query/call/slots-form.tsx'
 
 /**
  * The reference of a project, for a holder of an API key without an account, or of an owner's link. Calling takes a key,
@@ -96,39 +92,15 @@ function aboutPage(hasKey: boolean, hasLink: boolean): string {
 
 function KeyedCall({ query, apiKey }: { query: DescribedQuery; apiKey: string }) {
   const { name, slots, examples, projectId, environment } = query
-  const [typed, setTyped] = useState<SlotValues>(() => valuesOf(examples[0]?.parameters))
-  const body = parametersOf(slots, typed)
   const target: CallTarget = { kind: 'direct', projectId, environment, name }
-  const request = { path: pathOf(target), headers: headersOf(target), body, key: apiKey }
-  const [answeredBy, setAnsweredBy] = useState(request)
-  const call = useCall((signal) => {
-    setAnsweredBy(request)
-    return makeCall({ ...request, signal })
-  })
   return (
-    <Stack gap="lg">
-      <div className={classes['console']}>
-        <Paper component="section" radius="lg" p="lg" bg="var(--sluice-surface)" bd="1px solid var(--sluice-line)">
-          <form
-            noValidate
-            onSubmit={(event) => {
-              event.preventDefault()
-              call.start()
-            }}
-          >
-            <Stack gap="md">
-              <SlotsForm slots={slots} values={typed} errors={{}} onChange={setTyped} />
-              <CallButtons call={call} verb="Call" ready />
-            </Stack>
-          </form>
-        </Paper>
-        <CallAnswer
-          call={call}
-          waiting={`Call ${name} to see its answer here.`}
-          download={{ name, fetch: (format) => callForFile(answeredBy, format) }}
-        />
-      </div>
-      <Snippets target={target} body={body} />
-    </Stack>
+    <CallForm
+      name={name}
+      slots={slots}
+      values={examples[0]?.parameters}
+      request={(body) => ({ path: pathOf(target), headers: headersOf(target), body, key: apiKey })}
+    >
+      {(body) => <Snippets target={target} body={body} />}
+    </CallForm>
   )
 }

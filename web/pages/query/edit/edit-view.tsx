@@ -99,25 +99,32 @@ function SavedHeader({ query, draft, ...shown }: Acting & { query: Query }) {
       isDeploying={isAsked}
       canDeploy={draft.mistake === null}
       beforeDeploy={(goOn) => (draft.dirty ? draft.save.mutate(undefined, { onSuccess: goOn }) : goOn())}
-      acts={
-        <>
-          {draft.dirty && (
-            <Button variant="default" onClick={draft.discard}>
-              Discard changes
-            </Button>
-          )}
-          <Button
-            variant="default"
-            leftSection={<Save size={16} aria-hidden />}
-            disabled={!draft.dirty}
-            loading={draft.save.isPending}
-            onClick={() => draft.save.mutate()}
-          >
-            Save draft
-          </Button>
-        </>
-      }
+      acts={<SaveActs draft={draft} verb="Save draft" disabled={!draft.dirty} onSave={() => draft.save.mutate()} />}
     />
+  )
+}
+
+type SaveProps = { draft: QueryDraft; verb: string; disabled: boolean; onSave: () => void }
+
+/** What is written may be thrown away or saved. */
+function SaveActs({ draft, verb, disabled, onSave }: SaveProps) {
+  return (
+    <>
+      {draft.dirty && (
+        <Button variant="default" onClick={draft.discard}>
+          Discard changes
+        </Button>
+      )}
+      <Button
+        variant="default"
+        leftSection={<Save size={16} aria-hidden />}
+        disabled={disabled}
+        loading={draft.save.isPending}
+        onClick={onSave}
+      >
+        {verb}
+      </Button>
+    </>
   )
 }
 
@@ -134,19 +141,7 @@ function NewHeader({ place: { project, editor }, draft, table }: Acting & { tabl
         action={
           editor ? (
             <Group gap="xs">
-              {draft.dirty && (
-                <Button variant="default" onClick={draft.discard}>
-                  Discard changes
-                </Button>
-              )}
-              <Button
-                variant="default"
-                leftSection={<Save size={16} aria-hidden />}
-                disabled={draft.mistake !== null}
-                onClick={() => setNaming('save')}
-              >
-                Save…
-              </Button>
+              <SaveActs draft={draft} verb="Save…" disabled={draft.mistake !== null} onSave={() => setNaming('save')} />
               <Button
                 leftSection={<Rocket size={16} aria-hidden />}
                 disabled={draft.mistake !== null}
