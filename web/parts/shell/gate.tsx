@@ -1,6 +1,7 @@
 import { Paper, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import classes from './gate.module.css'
+import { Water } from '../text/water.tsx'
 import { Logo } from './logo.tsx'
 
 /** The frame of the pages before the app: signing in and joining. */
@@ -25,6 +26,9 @@ export function Gate({ title, about, children }: { title: string; about?: ReactN
         <Text size="xs" c="dimmed" ta="center">
           HTTP APIs flow in as data; questions and calls flow out as answers.
         </Text>
+      </div>
+      <div className={classes.water}>
+        <Water />
       </div>
     </main>
   )

@@ -2,6 +2,7 @@ import { Anchor, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { paths } from '../../browser/paths.ts'
+import { SluiceGate } from './water.tsx'
 import classes from './empty.module.css'
 
 type Props = {
@@ -16,9 +17,7 @@ type Props = {
 export function Empty({ icon, children, action, guide }: Props) {
   return (
     <Stack className={classes.empty ?? ''} align="center" gap="md">
-      <div className={classes.icon} aria-hidden>
-        {icon}
-      </div>
+      <SluiceGate>{icon}</SluiceGate>
       <Text ta="center" maw="28rem" c="dimmed">
         {children}
       </Text>

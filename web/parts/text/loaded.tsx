@@ -1,15 +1,14 @@
-import { Skeleton, Stack, VisuallyHidden } from '@mantine/core'
+import { Group } from '@mantine/core'
 import { useEffect, useState, type ReactNode } from 'react'
 import { RefusalNotice } from './refusal.tsx'
-
-const lines = <Lines />
+import { Waiting } from './waiting.tsx'
 
 type Asked<Data> = { data: Data | undefined; error: Error | null; refetch: () => unknown }
 
 /** The content once it has come, before that nothing or a skeleton, and the reason when it does not come. */
 export function Loaded<Data>({
   query,
-  waiting = lines,
+  waiting = <Arriving />,
   children,
 }: {
   query: Asked<Data>
@@ -21,15 +20,12 @@ export function Loaded<Data>({
   return <Late>{waiting}</Late>
 }
 
-/** Lines of a list that is on its way. */
-function Lines() {
+/** What is on its way. */
+function Arriving() {
   return (
-    <Stack gap="sm">
-      <VisuallyHidden>Loading</VisuallyHidden>
-      <Skeleton height={44} radius="md" />
-      <Skeleton height={44} radius="md" />
-      <Skeleton height={44} radius="md" />
-    </Stack>
+    <Group justify="center" py="lg">
+      <Waiting says="Loading" />
+    </Group>
   )
 }
 

@@ -1,10 +1,11 @@
 import { Loader, VisuallyHidden } from '@mantine/core'
+import { SluiceGate } from './water.tsx'
 
 /** A sign that something is on its way, with words for those who hear the page. */
-export function Waiting({ size, says }: { size: number | string; says: string }) {
+export function Waiting({ size, says }: { size?: number | string; says: string }) {
   return (
     <>
-      <Loader size={size} aria-hidden />
+      {size === undefined ? <SluiceGate flows /> : <Loader size={size} aria-hidden />}
       <VisuallyHidden>{says}</VisuallyHidden>
     </>
   )

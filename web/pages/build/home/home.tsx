@@ -1,5 +1,4 @@
 import { Text } from '@mantine/core'
-import { ChevronRight } from 'lucide-react'
 import { Fragment } from 'react'
 import { Link } from 'wouter'
 import { deployPath, paths, usualEnvironment } from '../../../browser/paths.ts'
@@ -10,6 +9,7 @@ import { Rows } from '../../../parts/table/rows.tsx'
 import { Card } from '../../../parts/text/card.tsx'
 import { Heading } from '../../../parts/text/heading.tsx'
 import { Loaded } from '../../../parts/text/loaded.tsx'
+import { Water } from '../../../parts/text/water.tsx'
 import { Ago } from '../../../parts/text/time.tsx'
 import { sayCount, sayNumber } from '../../../text/words.ts'
 import { usePlace } from '../../deploy/shared/place.ts'
@@ -75,7 +75,11 @@ function Flow({ project: { id }, map }: { project: Project; map: ProjectMap }) {
     <section aria-label="What flows through" className={classes.flow}>
       {parts.map(({ count, noun, about, to }, at) => (
         <Fragment key={noun}>
-          {at > 0 && <ChevronRight size={18} className={classes.arrow} aria-hidden />}
+          {at > 0 && (
+            <div className={classes.arrow}>
+              <Water />
+            </div>
+          )}
           <Link href={to} className={classes.part} data-none={count === 0 || undefined}>
             <span className={`numbers ${classes.count}`}>{sayNumber(count)}</span>{' '}
             <span>{count === 1 ? noun : `${noun}s`}</span>

@@ -12,6 +12,7 @@ import type { Draft } from '../fields/draft.ts'
 import { ProblemNotice } from './problem.tsx'
 import { Recognised, type useRecognised } from './recognised.tsx'
 import classes from '../fields/connection.module.css'
+import { SluiceGate } from '../../../../parts/text/water.tsx'
 import { Waiting } from '../../../../parts/text/waiting.tsx'
 
 type Props = {
@@ -41,12 +42,15 @@ export function ResponsePane(props: Props) {
     return (
       <div className={classes.blank} aria-live="polite">
         {busy ? (
-          <Waiting size="sm" says="Calling" />
+          <Waiting says="Calling" />
         ) : (
-          <Text maw="20rem">
-            {stopped && 'The test was cancelled. '}
-            Test calls the address and shows here what comes back. Nothing is stored.
-          </Text>
+          <>
+            <SluiceGate />
+            <Text maw="20rem">
+              {stopped && 'The test was cancelled. '}
+              Test calls the address and shows here what comes back. Nothing is stored.
+            </Text>
+          </>
         )}
       </div>
     )
