@@ -213,7 +213,7 @@ export function useAct<Answer, Input = void>(
         const words = after.say(answer, input)
         notifications.show({
           message: after.lead === undefined ? words : createElement(LedMessage, { words, lead: after.lead(answer) }),
-          color: 'tide',
+          color: 'green',
           closeButtonProps: { 'aria-label': 'Dismiss' },
         })
       }

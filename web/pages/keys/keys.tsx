@@ -160,7 +160,7 @@ export function KeyStart({ apiKey: { start, last4 } }: { apiKey: ApiKey }) {
 }
 
 const statuses: Record<ApiKey['status'], { label: string; color: string }> = {
-  active: { label: 'Active', color: 'tide' },
+  active: { label: 'Active', color: 'green' },
   disabled: { label: 'Disabled', color: 'yellow' },
   expired: { label: 'Expired', color: 'gray' },
   revoked: { label: 'Revoked', color: 'gray' },

@@ -133,7 +133,7 @@ function Mark({ query: { compatibility } }: { query: ReleasedQuery }) {
   return (
     <Badge
       variant="light"
-      color={compatibility === 'breaking' ? 'red' : 'tide'}
+      color={compatibility === 'breaking' ? 'red' : 'green'}
       tt="none"
       radius="sm"
       c="var(--mantine-color-text)"

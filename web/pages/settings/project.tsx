@@ -52,8 +52,8 @@ function RenameCard({ project }: { project: Project }) {
   })
   return (
     <Card title="Name" about="Only people see it; renaming breaks nothing.">
-      <SettingsForm form={form} act={rename} verb="Rename">
-        <TextInput aria-label="Project name" maw="26rem" {...form.getInputProps('name')} />
+      <SettingsForm form={form} act={rename} verb="Rename" isShort>
+        <TextInput aria-label="Project name" flex="1 1 14rem" {...form.getInputProps('name')} />
       </SettingsForm>
     </Card>
   )
@@ -68,11 +68,11 @@ function OriginsCard({ project }: { project: Project }) {
   const form = useForm({ initialValues: { allowed_origins: project.allowed_origins } })
   return (
     <Card title="Allowed origins" about="Web pages of these origins may read answers (CORS). None unless named.">
-      <SettingsForm form={form} act={save} verb="Save">
+      <SettingsForm form={form} act={save} verb="Save" isShort>
         <TagsInput
           aria-label="Allowed origins"
           placeholder={form.values.allowed_origins.length === 0 ? 'https://app.example' : ''}
-          maw="40rem"
+          flex="1 1 20rem"
           maxTags={100}
           {...form.getInputProps('allowed_origins')}
         />

@@ -69,19 +69,27 @@ function MetricsOf(props: OfProps) {
   const metrics = useMetrics(place.project.id, filter, span)
   const before = useMetricsBefore(place.project.id, filter, span)
   const timeline = useTimeline(place.project.id, filter.environment, span)
+  // Calls that came within one piece of time are looked at more closely.
+  const narrow = metrics.data === undefined || view.compare ? null : onlyPiece(metrics.data)
+  const closer = useMetrics(place.project.id, filter, narrow ?? span, narrow !== null)
   const isPainted = useAfterPaint()
   return (
     <Loaded query={metrics}>
       {(found) => (
         <Stack gap="lg">
           <Tiles metrics={found} before={before.data} span={span} calls={callsOf(props)} />
+          {narrow !== null && (
+            <Text size="sm" c="dimmed">
+              The charts show {saySpan(narrow)}, when all of them came.
+            </Text>
+          )}
           {isNothing(found) ? (
             <Nothing place={place} view={view} filter={filter} />
           ) : (
             <Charts
               place={place}
               view={view}
-              metrics={found}
+              metrics={narrow === null ? found : (closer.data ?? found)}
               before={view.compare ? before.data : undefined}
               marks={timeline.data?.data ?? []}
             />
@@ -94,6 +102,17 @@ function MetricsOf(props: OfProps) {
       )}
     </Loaded>
   )
+}
+
+/** An hour is drawn minute by minute; what is shorter is drawn as it is. */
+const leastPieceMs = 30 * 60_000
+
+/** The piece of time that has all calls; null where they are spread. */
+function onlyPiece({ series }: Metrics): Span | null {
+  const [busy, ...others] = series.filter(({ requests, rejected }) => requests + rejected > 0)
+  const pieceMs = Date.parse(series[1]?.time ?? '') - Date.parse(series[0]?.time ?? '')
+  if (busy === undefined || others.length > 0 || !(pieceMs >= leastPieceMs)) return null
+  return { from: busy.time, to: new Date(Date.parse(busy.time) + pieceMs).toISOString() }
 }
 
 function isNothing({ totals }: Metrics): boolean {
@@ -257,9 +276,9 @@ function Charts({ place, view, metrics, before, marks }: ChartsProps) {
           kind="line"
           lines={[
             { name: 'average_ms', label: 'Average', color: 'gray.6', dashed: true },
-            { name: 'p50_ms', label: 'Median', color: 'var(--sluice-chart-soft)' },
+            { name: 'p50_ms', label: 'Median', color: 'var(--sluice-chart-neutral)' },
             { name: 'p95_ms', label: 'p95', color: 'var(--sluice-chart-strong)' },
-            { name: 'p99_ms', label: 'p99', color: 'orange.7' },
+            { name: 'p99_ms', label: 'p99', color: 'var(--sluice-chart-soft)', dashed: true },
             ...compared({ ...past('before_p95_ms'), label: `p95, ${then}` }),
           ]}
         />

@@ -10,7 +10,7 @@ export function Outcome({ status, reason, error, good = '', ...size }: Props) {
       variant="light"
       tt="none"
       radius="sm"
-      color={status >= 400 ? 'red' : reason === null ? 'tide' : 'yellow'}
+      color={status >= 400 ? 'red' : reason === null ? 'green' : 'yellow'}
       c="var(--mantine-color-text)"
       {...size}
     >

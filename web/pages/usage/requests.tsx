@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Paper, Switch, Text, VisuallyHidden } from '@mantine/core'
+import { Anchor, Button, Group, Switch, Text, VisuallyHidden } from '@mantine/core'
 import { Activity, Download } from 'lucide-react'
 import { useState } from 'react'
 import { CopyMark } from '../../parts/text/copy.tsx'
@@ -72,16 +72,15 @@ export function RequestsPage({ place }: { place: Place }) {
                 : 'Nothing was called yet. Calls appear here a second or two after.'}
             </Empty>
           ) : (
-            <Paper radius="lg" p="md" bg="var(--sluice-surface)" bd="1px solid var(--sluice-line)">
-              <PlainTable
-                label="Requests"
-                head={['Time', 'Query', 'Key', 'Status', 'Took', 'Rows', 'Request']}
-                rows={list.map((entry) => cellsOf(entry, keys, (id) => choose({ request: id })))}
-                figures={['Took', 'Rows']}
-                whole="Query"
-                opens
-              />
-            </Paper>
+            <PlainTable
+              label="Requests"
+              look="page"
+              head={['Time', 'Query', 'Key', 'Status', 'Took', 'Rows', 'Request']}
+              rows={list.map((entry) => cellsOf(entry, keys, (id) => choose({ request: id })))}
+              figures={['Took', 'Rows']}
+              whole="Query"
+              opens
+            />
           )
         }
       </Loaded>

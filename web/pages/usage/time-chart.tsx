@@ -72,7 +72,7 @@ export function TimeChart({ place, kind, points, lines, unit, sayMoment, marks, 
         onPointerUp={finish}
         onPointerLeave={finish}
       >
-        <Chart kind={kind} points={points} lines={lines} unit={unit} sayMoment={sayMoment} stacked />
+        <Chart kind={kind} points={points} lines={lines} unit={unit} sayMoment={sayMoment} syncId="usage" stacked />
         {groups.map(({ piece, marks: those }) => (
           <div
             key={piece}

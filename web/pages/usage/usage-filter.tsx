@@ -81,7 +81,8 @@ export function UsageFilterBar({ place }: { place: Place }) {
 function Compare({ compare, choose }: Pick<UsageView, 'compare' | 'choose'>) {
   return (
     <Switch
-      label="Compare with the time before"
+      label="Compare"
+      aria-label="Compare with the time before"
       checked={compare}
       onChange={(event) => choose({ compare: event.currentTarget.checked ? 'before' : '' })}
     />

@@ -1,3 +1,4 @@
+import '@mantine/core/styles/ColorSwatch.layer.css'
 import '@mantine/charts/styles.layer.css'
 import { BarChart, LineChart } from '@mantine/charts'
 import { useElementSize } from '@mantine/hooks'
@@ -19,6 +20,8 @@ type Props = {
   stacked?: boolean
   /** Where `time` is a moment of even steps: how the reader says it. Otherwise it stands there as it is. */
   sayMoment?: (time: string) => string
+  /** Charts of one name point at the same moment. */
+  syncId?: string | undefined
 }
 
 /** The newest point and half of its label stand at the very edge. */
@@ -28,7 +31,7 @@ export const chartMargin = { top: 8, right: 20, bottom: 5, left: 5 }
 const tickWidth = 76
 
 /** Drawn by a library that is loaded only here. The table behind it says the same, so readers skip the drawing. */
-export function Chart({ kind, points, lines, unit, stacked = false, isClose = false, sayMoment }: Props) {
+export function Chart({ kind, points, lines, unit, stacked = false, isClose = false, sayMoment, syncId }: Props) {
   const { ref, width } = useElementSize()
   const axis = sayMoment && timeAxis(points.map(timeOf), Math.max(2, Math.floor(width / tickWidth)))
   const common = {
@@ -39,13 +42,14 @@ export function Chart({ kind, points, lines, unit, stacked = false, isClose = fa
     tickLine: 'none' as const,
     gridAxis: 'x' as const,
     valueFormatter: (value: number) => sayNumber(value, unit),
-    yAxisProps: { allowDecimals: !areWhole(points, lines), width: 64, ...(isClose && { domain: ['auto', 'auto'] }) },
+    yAxisProps: { allowDecimals: !areWhole(points, lines), width: 56, ...(isClose && { domain: ['auto', 'auto'] }) },
     ...(axis !== undefined && {
       xAxisProps: { ticks: axis.ticks, interval: 0 as const, tickFormatter: axis.label },
       // Asked also where no point is pointed at.
       tooltipProps: { labelFormatter: (time: unknown) => (typeof time === 'string' ? sayMoment?.(time) : '') },
     }),
   }
+  const drawing = { accessibilityLayer: false, margin: chartMargin, ...(syncId !== undefined && { syncId }) }
   return (
     <div aria-hidden ref={ref}>
       {kind === 'bar' ? (
@@ -59,7 +63,7 @@ export function Chart({ kind, points, lines, unit, stacked = false, isClose = fa
           }))}
           type={stacked && lines.every(({ stack }) => stack === undefined) ? 'stacked' : 'default'}
           maxBarWidth={28}
-          barChartProps={{ accessibilityLayer: false, margin: chartMargin }}
+          barChartProps={drawing}
         />
       ) : (
         <LineChart
@@ -74,7 +78,7 @@ export function Chart({ kind, points, lines, unit, stacked = false, isClose = fa
           curveType="linear"
           strokeWidth={2}
           lineProps={({ name }) => ({ dot: lonePoint(points, name) })}
-          lineChartProps={{ accessibilityLayer: false, margin: chartMargin }}
+          lineChartProps={drawing}
         />
       )}
     </div>

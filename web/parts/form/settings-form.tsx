@@ -14,11 +14,25 @@ type Props<Values> = {
   verb: string
   /** Why it cannot be changed, for those who may not. */
   locked?: string | undefined
+  /** One field with its button beside it. */
+  isShort?: boolean
   children: ReactNode
 }
 
 /** Settings in a card: saved when they differ, and left open with the reason when they are refused. */
-export function SettingsForm<Values extends object>({ form, act, verb, locked, children }: Props<Values>) {
+export function SettingsForm<Values extends object>({
+  form,
+  act,
+  verb,
+  locked,
+  isShort = false,
+  children,
+}: Props<Values>) {
+  const button = (
+    <Button type="submit" variant="default" disabled={!form.isDirty()} loading={act.isPending}>
+      {verb}
+    </Button>
+  )
   return (
     <form
       noValidate
@@ -30,17 +44,17 @@ export function SettingsForm<Values extends object>({ form, act, verb, locked, c
       )}
     >
       <Stack gap="md">
-        {children}
-        <RefusalNotice error={act.error} fields={Object.keys(form.values)} />
-        {locked === undefined ? (
-          <Group>
-            <Button type="submit" variant="default" disabled={!form.isDirty()} loading={act.isPending}>
-              {verb}
-            </Button>
+        {isShort ? (
+          <Group gap="sm" align="flex-start">
+            {children}
+            {button}
           </Group>
         ) : (
-          <Text c="dimmed">{locked}</Text>
+          children
         )}
+        <RefusalNotice error={act.error} fields={Object.keys(form.values)} />
+        {locked !== undefined && <Text c="dimmed">{locked}</Text>}
+        {locked === undefined && !isShort && <Group>{button}</Group>}
       </Stack>
     </form>
   )

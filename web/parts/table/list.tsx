@@ -124,16 +124,17 @@ type PlainProps = {
   /** The column that has a line of its own on a phone. */
   whole?: string
   opens?: boolean
+  look?: 'page' | 'plain'
 }
 
 const none: string[] = []
 
-/** The same of whole values, within a card. */
-export function PlainTable({ label, head, rows, figures = none, whole, opens = false }: PlainProps) {
+/** The same of whole values, mostly within a card. */
+export function PlainTable({ label, head, rows, figures = none, whole, opens = false, look = 'plain' }: PlainProps) {
   return (
     <List
       label={label}
-      look="plain"
+      look={look}
       opens={opens}
       items={rows}
       keyOf={(_cells, index) => String(index)}

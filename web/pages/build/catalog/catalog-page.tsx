@@ -49,9 +49,6 @@ function Catalog({ project, entries }: { project: Project; entries: NamedEntry[]
     const text = `${name} ${entry.title} ${entry.about} ${titles[entry.category]}`.toLowerCase()
     return words.every((word) => text.includes(word))
   })
-  const [, navigate] = useLocation()
-  const connect = (pasted: string): void =>
-    navigate(paths.connection(project.id, 'new'), { state: { pasted: pasted.trim() } })
   const own = (
     <Group gap="xs">
       <Button
@@ -72,32 +69,7 @@ function Catalog({ project, entries }: { project: Project; entries: NamedEntry[]
       <Heading title="Connect" within={project.name} action={own}>
         Paste what you have, or choose an API that is ready: enter its token, get tables.
       </Heading>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (isUrl(sought) || isCommand(sought)) connect(sought)
-        }}
-      >
-        <Group gap="xs" mb="lg" wrap="nowrap" maw="46rem">
-          <TextInput
-            type="search"
-            flex={1}
-            aria-label="Search the catalog, or paste an address, curl or OpenAPI"
-            placeholder="Search the catalog, or paste an address, curl or OpenAPI"
-            leftSection={<Search size={16} aria-hidden />}
-            value={sought}
-            onPaste={(event) => {
-              // A line would lose the ends of its lines.
-              const text = event.clipboardData.getData('text')
-              if (!isCommand(text)) return
-              event.preventDefault()
-              connect(text)
-            }}
-            onChange={(event) => setSought(event.currentTarget.value)}
-          />
-          {isUrl(sought) && <Button type="submit">Connect</Button>}
-        </Group>
-      </form>
+      <ConnectLine project={project} sought={sought} onSeek={setSought} />
       {found.length === 0 && !isUrl(sought) && (
         <output>
           The catalog has no such API. <Link href={paths.connection(project.id, 'new')}>Connect it by its address</Link>
@@ -127,5 +99,43 @@ function Catalog({ project, entries }: { project: Project; entries: NamedEntry[]
         )
       })}
     </>
+  )
+}
+
+type LineProps = { project: Project; sought: string; onSeek: (sought: string) => void }
+
+/** Searches the catalog; an address, a command or a document goes on to a connection of its own. */
+function ConnectLine({ project, sought, onSeek }: LineProps) {
+  const [, navigate] = useLocation()
+  const isOwn = isUrl(sought) || isCommand(sought)
+  const connect = (pasted: string): void =>
+    navigate(paths.connection(project.id, 'new'), { state: { pasted: pasted.trim() } })
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (isOwn) connect(sought)
+      }}
+    >
+      <Group gap="xs" mb="lg" wrap="nowrap" maw="46rem">
+        <TextInput
+          type="search"
+          flex={1}
+          aria-label="Search the catalog, or paste an address, curl or OpenAPI"
+          placeholder="Search the catalog, or paste an address, curl or OpenAPI"
+          leftSection={<Search size={16} aria-hidden />}
+          value={sought}
+          onPaste={(event) => {
+            // A line would lose the ends of its lines.
+            const text = event.clipboardData.getData('text')
+            if (!isCommand(text)) return
+            event.preventDefault()
+            connect(text)
+          }}
+          onChange={(event) => onSeek(event.currentTarget.value)}
+        />
+        {isOwn && <Button type="submit">Connect</Button>}
+      </Group>
+    </form>
   )
 }

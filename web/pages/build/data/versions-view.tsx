@@ -49,7 +49,7 @@ export function VersionsView({ project, source }: { project: Project; source: Da
 }
 
 const says = {
-  live: { words: 'Serves', colour: 'var(--sluice-accent-text)' },
+  live: { words: 'Serves', colour: 'var(--sluice-good-mark)' },
   held: { words: 'Waits', colour: 'var(--sluice-danger)' },
   superseded: { words: 'Earlier', colour: 'dimmed' },
 } as const

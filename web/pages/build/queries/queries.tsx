@@ -88,7 +88,7 @@ function DeployedIn({ project, query }: { project: Project; query: Query }) {
           radius="sm"
           tt="none"
           fw={500}
-          c="var(--sluice-accent-text)"
+          c="var(--sluice-good-mark)"
           className={shared.badge ?? ''}
           aria-label={`${environment} v${version}, the endpoint`}
         >

@@ -13,7 +13,13 @@ export function SourceStatus({ source }: { source: Pick<Datasource, 'status' | '
       tt="none"
       fw={500}
       c={
-        failing || isHeld ? 'var(--sluice-danger)' : source.status === 'ready' ? 'var(--sluice-accent-text)' : 'dimmed'
+        failing
+          ? 'var(--sluice-danger)'
+          : isHeld
+            ? 'var(--sluice-warn-mark)'
+            : source.status === 'ready'
+              ? 'var(--sluice-good-mark)'
+              : 'dimmed'
       }
     >
       {words}

@@ -163,8 +163,8 @@ type VersionProps = { place: Place; live: LiveDeployment; query: Query | undefin
 function VersionCell({ place, live, query, onDeploy }: VersionProps) {
   const newer = query !== undefined && isNewer(query, live.version)
   return (
-    <Group gap="xs">
-      <Badge variant="default" tt="none" radius="sm" fw={500} className="numbers">
+    <Group gap="xs" wrap="nowrap">
+      <Badge variant="default" tt="none" radius="sm" fw={500} miw="max-content" className="numbers">
         v{live.version}
       </Badge>
       {newer && <ChangedMark />}
@@ -189,8 +189,16 @@ function withQuery(path: string, name: string): string {
 function ChangedMark() {
   return (
     <Tooltip label="The draft is not what callers get here.">
-      <Badge variant="light" color="yellow" tt="none" radius="sm" c="var(--mantine-color-text)" tabIndex={0}>
-        Changed since
+      <Badge
+        variant="light"
+        color="yellow"
+        tt="none"
+        radius="sm"
+        miw="max-content"
+        c="var(--mantine-color-text)"
+        tabIndex={0}
+      >
+        Changed
       </Badge>
     </Tooltip>
   )

@@ -44,7 +44,7 @@ export function Answer({ outcome, storageKey, download, chart = null }: Props) {
             tt="none"
             radius="sm"
             size="lg"
-            color={good ? 'tide' : 'red'}
+            color={good ? 'green' : 'red'}
             c="var(--mantine-color-text)"
           >
             {`${outcome.status} ${good ? 'OK' : (refusal?.reason ?? refusal?.error ?? '')}`}

@@ -223,6 +223,7 @@ function DrawerButtons({ drawn, isSaved, count, onDraw }: ButtonsProps) {
       {isSaved && (
         <Button
           variant="default"
+          px="sm"
           aria-expanded={drawn === 'questions'}
           leftSection={<MessageCircleQuestion size={16} aria-hidden />}
           rightSection={
@@ -240,6 +241,7 @@ function DrawerButtons({ drawn, isSaved, count, onDraw }: ButtonsProps) {
       {isSaved && (
         <Button
           variant="default"
+          px="sm"
           aria-expanded={drawn === 'tests'}
           leftSection={<FlaskConical size={16} aria-hidden />}
           onClick={() => toggle('tests')}
@@ -249,6 +251,7 @@ function DrawerButtons({ drawn, isSaved, count, onDraw }: ButtonsProps) {
       )}
       <Button
         variant="default"
+        px="sm"
         aria-expanded={drawn === 'settings'}
         leftSection={<Settings2 size={16} aria-hidden />}
         onClick={() => toggle('settings')}

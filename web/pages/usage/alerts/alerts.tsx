@@ -294,7 +294,7 @@ function State({ alert: { state, enabled, silenced, started_at: since } }: { ale
       variant="light"
       tt="none"
       radius="sm"
-      color={!enabled || silenced !== null ? 'gray' : firing ? 'red' : 'tide'}
+      color={!enabled || silenced !== null ? 'gray' : firing ? 'red' : 'green'}
       c="var(--mantine-color-text)"
     >
       {!enabled ? (
