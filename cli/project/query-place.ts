@@ -9,8 +9,11 @@ export function messageInFile(files: ProjectFiles, query: string, message: strin
   const path = `queries/${query}.sql`
   const text = files.get(path)
   if (text === undefined) return `${query}: ${message}`
-  const found = place.exec(message)
+  const [first = '', ...rest] = message.split('\n')
+  const found = place.exec(first)
   if (found === null) return `${path}  ${message}`
   const line = Number(found[1]) + sqlLine(text) - 1
-  return `${path}:${line}:${found[2]}  ${message.slice(0, found.index)}`
+  // The detail about the SQL says the same again.
+  const others = rest.filter((each) => !each.startsWith('  sql: '))
+  return [`${path}:${line}:${found[2]}  ${first.slice(0, found.index)}`, ...others].join('\n')
 }

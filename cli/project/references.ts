@@ -80,6 +80,44 @@ function escapePattern(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, '\\$&')
 }
 
+type Variable = { name: string; environment?: string | null; secret?: boolean; value: string; origins?: string[] }
+type Request = { url?: unknown; auth?: unknown; api_config?: unknown }
+
+/**
+ * A request with the variables and secrets that the files hold in the place of `{{secret:name}}` and `{{var:name}}`, for a
+ * test before they are released. A secret goes to its origins only, as the service sends it: anything else stays a name,
+ * which the service refuses or knows.
+ */
+export function withFileVariables<Config extends Request>(config: Config, variables: readonly Variable[]): Config {
+  const values = variables.filter(
+    // A value is never read as a name again.
+    ({ environment, value }) => (environment ?? null) === null && value !== hidden && !value.includes('{{'),
+  )
+  return mapTexts(config, (text, path) =>
+    text.replaceAll(/\{\{\s*(secret|var):([\w-]+)\s*\}\}/g, (whole, kind: string, named: string) => {
+      const found = values.find((each) => each.name === named && (each.secret === true) === (kind === 'secret'))
+      const isSent = found?.secret !== true || (found.origins ?? []).includes(originOf(config, path))
+      if (found === undefined || !isSent) return whole
+      return path.at(-1) === 'url' ? encodeURIComponent(found.value) : found.value
+    }),
+  ) as Config
+}
+
+/** Where a field of a request is sent: credentials of a token endpoint to it, steps wherever answers lead. */
+function originOf(config: Request, path: Path): string {
+  const inApi = path[0] === 'api_config'
+  const [first, ...rest] = inApi ? path.slice(1) : path
+  const request: Request = inApi && isRecord(config.api_config) ? config.api_config : config
+  const tokenUrl =
+    first === 'auth' && rest[0] !== undefined && isRecord(request.auth) ? request.auth['token_url'] : undefined
+  if (first === 'steps') return ''
+  const api = isRecord(config.api_config) ? config.api_config['url'] : undefined
+  return (
+    [tokenUrl, request.url, api].flatMap((url) => (typeof url === 'string' ? (URL.parse(url)?.origin ?? []) : []))[0] ??
+    ''
+  )
+}
+
 function mapTexts(value: unknown, change: (text: string, path: Path) => string, path: Path = []): unknown {
   if (typeof value === 'string') return change(value, path)
   if (Array.isArray(value)) return value.map((each: unknown, at) => mapTexts(each, change, [...path, at]))

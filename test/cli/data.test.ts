@@ -31,6 +31,33 @@ afterAll(async () => {
   await source.close()
 })
 
+/** Nothing of these is released: the service does not know them. */
+async function tryWithSecrets(): Promise<void> {
+  const { origin } = new URL(source.url)
+  const secret = (origins: string) =>
+    `definition: 1\nvariables:\n  - { name: region, value: north & south }\n  - { name: shop_key, secret: true, value: '\${SHOP_KEY}', origins: [${origins}] }\n`
+  const request = `config:
+  url: \${SOURCE}?region={{var:region}}
+  method: GET
+  headers: { X-Api-Key: '{{secret:shop_key}}' }
+`
+  await writeFile(join(cli.folder, 'connections/guarded.yaml'), request)
+  cli.environment['SHOP_KEY'] = 'key-of-the-files'
+  await writeFile(join(cli.folder, 'sluice.yaml'), secret(origin))
+  expect(await cli.run('test-connection', 'guarded')).toMatchObject({ code: 0 })
+  expect(source.requests.at(-1)).toMatchObject({
+    url: expect.stringContaining('region=north%20%26%20south'),
+    headers: { 'x-api-key': 'key-of-the-files' },
+  })
+  // One that may go elsewhere only does not leave.
+  const sent = source.requests.length
+  await writeFile(join(cli.folder, 'sluice.yaml'), secret('https://shop.example'))
+  expect((await cli.run('test-connection', 'guarded')).code).not.toBe(0)
+  expect(source.requests.length).toBe(sent)
+  await rm(join(cli.folder, 'connections/guarded.yaml'))
+  await writeFile(join(cli.folder, 'sluice.yaml'), 'definition: 1\n')
+}
+
 describe('a connection in a file', () => {
   test('is tried, and nothing is stored', async () => {
     const tried = await cli.run('test-connection', 'orders')
@@ -54,6 +81,7 @@ describe('a connection in a file', () => {
       stderr: expect.stringContaining('answered with a web page, not with data'),
     })
     source.answer(rows)
+    await tryWithSecrets()
     expect(await cli.run('execute', 'orders')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('no table orders'),

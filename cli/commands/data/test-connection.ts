@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import type { TestConnectionAnswer } from '../../../api/connections.ts'
 import { does } from '../../context/command.ts'
 import { readDefinition, type Context } from '../../context/context.ts'
+import { withFileVariables } from '../../project/index.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
 import { rowsText } from '../call/rows-text.ts'
 import { bytesText } from '../../terminal/texts.ts'
@@ -9,7 +10,9 @@ import { bytesText } from '../../terminal/texts.ts'
 export function testConnectionCommand(): Command {
   const command = new Command('test-connection')
     .summary('call an API as a connection says, and store nothing')
-    .description('Sends the request of connections/<table>.yaml and shows what comes back.')
+    .description(
+      'Sends the request of connections/<table>.yaml and shows what comes back. Variables and secrets are those of sluice.yaml, released or not.',
+    )
     .argument('<table>', 'the name of a file in connections/')
   return does(command, testConnection)
 }
@@ -37,7 +40,7 @@ async function testConnection(context: Context, _options: object, [name = '']: s
 /** The request of a file, with the values of the environment in it. */
 async function configOf(context: Context, name: string): Promise<object> {
   const { definition } = await readDefinition(context)
-  const { connections = [], apis = [] } = definition
+  const { connections = [], apis = [], variables = [] } = definition
   const connection = connections.find((each) => each.table_name === name)
   if (connection === undefined) {
     const known = connections.map((each) => each.table_name)
@@ -47,7 +50,8 @@ async function configOf(context: Context, name: string): Promise<object> {
   if (connection.config === null) throw new CommandFailure('files', `connections/${name}.yaml has no config.`)
   // Before it is released the service does not know it.
   const api = apis.find((each) => each.name === connection.config?.api)
-  return { ...connection.config, ...(api !== undefined && { api_config: api.config }) }
+  const config = { ...connection.config, ...(api !== undefined && { api_config: api.config }) }
+  return withFileVariables(config, variables)
 }
 
 function report(context: Context, answer: TestConnectionAnswer): void {
