@@ -7,7 +7,7 @@ import { readDefinition, readFiles, type Context } from '../../context/context.t
 import { messageInFile } from '../../project/index.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
 import { rowsText } from '../call/rows-text.ts'
-import { valuesOf } from '../call/values.ts'
+import { typedValues, valuesOf } from '../call/values.ts'
 
 type Options = { rows?: string }
 type Answer = z.output<typeof previewAnswer>
@@ -50,7 +50,7 @@ async function runDraft(context: Context, options: Options, [name = '', ...pairs
           : `There are: ${queries.map((each) => each.name).join(', ')}.`,
     })
   }
-  const parameters = parametersOf(pairs, query.slots?.properties ?? {})
+  const parameters = typedValues(valuesOf(pairs), query.slots?.properties ?? {})
   const body = { sql: query.sql, parameters, ...(query.slots !== undefined && { slots: query.slots }) }
   await show(context, { ...body, ...rowsOf(options) }, name)
 }
@@ -74,28 +74,4 @@ function rowsOf({ rows }: Options): { max_rows?: number } {
   const count = Number(rows)
   if (Number.isInteger(count) && count > 0) return { max_rows: count }
   throw new CommandFailure('usage', `--rows ${rows} is no number of rows.`)
-}
-
-type Schema = { type?: unknown }
-
-/** Words as the types of the slots want them; a list is given by repeating its name. */
-function parametersOf(pairs: string[], slots: Record<string, Schema>): Record<string, unknown> {
-  const given = new Map<string, string[]>()
-  for (const [name, word] of valuesOf(pairs)) given.set(name, [...(given.get(name) ?? []), word])
-  return Object.fromEntries(
-    [...given].map(([name, words]) => {
-      const { type, items } = (slots[name] ?? {}) as Schema & { items?: Schema }
-      if (type === 'array') return [name, words.map((word) => typed(word, items?.type))]
-      return [name, typed(words.at(-1) ?? '', type)]
-    }),
-  )
-}
-
-/** A word that is not of its type goes as it is: the refusal of the service says what is right. */
-function typed(word: string, type: unknown): unknown {
-  if ((type === 'number' || type === 'integer') && word.trim() !== '' && Number.isFinite(Number(word))) {
-    return Number(word)
-  }
-  if (type === 'boolean' && (word === 'true' || word === 'false')) return word === 'true'
-  return word
 }

@@ -8,8 +8,16 @@ import { folders, isProjectFile } from '../../project/index.ts'
 import { isEmpty, makePlan, pruneOf, sharedTables, showPlan, type Planned } from '../release/plan.ts'
 import { agree } from '../release/promote.ts'
 import { apply, refuseShared } from '../release/release.ts'
+import { servePrivately } from './private-drafts.ts'
 
-type Options = { environment?: string; yes?: boolean; prune?: boolean; shared?: boolean }
+type Options = {
+  environment?: string
+  yes?: boolean
+  prune?: boolean
+  shared?: boolean
+  private?: boolean
+  port: string
+}
 
 /** Between two looks at the files. A save is released when two looks in a row see the same. */
 const lookMs = 200
@@ -18,8 +26,10 @@ export function devCommand(): Command {
   const command = new Command('dev')
     .summary('release to development on every save')
     .description(
-      'Watches the files. At each save it applies them and releases them to the environment, whatever breaks there, and says what changed or what is wrong. Ctrl-C ends it.',
+      'Watches the files. At each save it applies them and releases them to the environment, whatever breaks there, and says what changed or what is wrong. With --private nothing is saved or released: queries answer as the files have them, on this machine alone. Ctrl-C ends it.',
     )
+    .option('--private', 'answer queries of the files on this machine, and change nothing on the service')
+    .option('--port <port>', 'of --private', '4600')
     .option('-e, --environment <name>', 'where to release', 'development')
     .option('-y, --yes', 'do not ask before the first release')
     .option('--shared', 'also where it changes tables that other environments read')
@@ -29,6 +39,7 @@ export function devCommand(): Command {
 }
 
 async function dev(context: Context, options: Options): Promise<void> {
+  if (options.private === true) return devPrivately(context, options)
   const environment = options.environment ?? 'development'
   const prune = pruneOf(options)
   const first = await makePlan(context, { environment, prune })
@@ -46,7 +57,21 @@ async function dev(context: Context, options: Options): Promise<void> {
     const done = await apply(context, { environment, prune, options: { force: true } })
     report(context, planned, done.release.id)
   }
-  // Watched from before the first release: a save while it runs is one to release too.
+  await atEverySave(context, sync)
+}
+
+/** Nobody else sees any of it: the service runs the queries and keeps nothing. */
+async function devPrivately(context: Context, { port }: Options): Promise<void> {
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
+    throw new CommandFailure('usage', `--port ${port} is no port.`)
+  }
+  const serving = await servePrivately(context, Number(port))
+  context.note(`Queries of these files answer at ${context.noteStyle.bold(serving.address)}/v1/queries/<name>.`)
+  await atEverySave(context, () => serving.reload()).finally(() => serving.close())
+}
+
+async function atEverySave(context: Context, sync: () => Promise<void>): Promise<void> {
+  // Watched from before the first time: a save while it runs counts too.
   const changes = await watchFiles(context.folder)
   try {
     for (let isFirst = true; ; isFirst = false) {
