@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { notBlank } from './envelope.ts'
+import { notBlank, timestamp } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
+import { role } from './people.ts'
 
 /** Schemes of browsers and systems, which run something, show a file or open a setting: no program of its own has them. */
 const neverReturned =
@@ -77,6 +78,28 @@ export const approvedClient = z.object({
   redirect_to: z.string().meta({ description: 'Where the browser goes next, with the code.' }),
 })
 
+/** Access to build: as whom, and in which project. */
+const permission = {
+  role: role.default('owner'),
+  project_id: z.string().min(1).optional().meta({ description: 'Every project of the person where it is left out.' }),
+}
+/** A person lets a program build for them, which waits on the same machine for its browser to come back. */
+export const approveProgram = approveClient
+  .omit({ project_id: true, environment: true })
+  .extend(permission)
+  .meta({ id: 'ProgramApproval' })
+
+const userCode = z.string().min(1).max(40).meta({ description: 'What the device shows, in any spelling.' })
+export const askedDevice = z.strictObject({ user_code: userCode })
+export const waitingDevice = z
+  .object({
+    client_name: z.string(),
+    address: z.string().meta({ description: 'Where the device asked from.' }),
+    created_at: timestamp,
+  })
+  .meta({ id: 'WaitingDevice' })
+export const decideDevice = z.strictObject({ user_code: userCode, allow: z.boolean(), ...permission })
+
 const oneOf = z.string().max(4_000)
 /** A form, as RFC 6749 wants it. */
 export const tokenRequest = z.looseObject({
@@ -86,6 +109,7 @@ export const tokenRequest = z.looseObject({
   redirect_uri: oneOf.default(''),
   code_verifier: oneOf.default(''),
   refresh_token: oneOf.default(''),
+  device_code: oneOf.default(''),
   resource: oneOf.optional(),
 })
 export const tokens = z
@@ -93,10 +117,21 @@ export const tokens = z
     access_token: z.string(),
     token_type: z.literal('Bearer'),
     expires_in: z.int(),
-    refresh_token: z.string(),
-    scope: z.string(),
+    refresh_token: z.string().optional().meta({ description: 'Of access to queries: access to build is given anew.' }),
+    scope: z.enum(['queries', 'manage']),
   })
   .meta({ id: 'OAuthTokens' })
+export const deviceRequest = z.looseObject({ client_id: oneOf.default(''), scope: oneOf.optional() })
+export const deviceCode = z
+  .object({
+    device_code: z.string(),
+    user_code: z.string(),
+    verification_uri: z.string(),
+    verification_uri_complete: z.string(),
+    expires_in: z.int(),
+    interval: z.int(),
+  })
+  .meta({ id: 'DeviceCode', description: 'As RFC 8628 wants it.' })
 export const oauthError = z
   .object({ error: z.string(), error_description: z.string() })
   .meta({ id: 'OAuthError', description: 'As RFC 6749 wants it.' })

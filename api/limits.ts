@@ -80,6 +80,7 @@ export const fixedLimits = {
   jsonDepth: fixed(64, 'Deepest nesting of a JSON response.'),
   mcpAnswerBytes: fixed(65_536, "Size of the rows of a tool's answer."),
   oauthAccessSeconds: fixed(3_600, 'How long the access of a client that a person let in is good.'),
+  oauthProgramSeconds: fixed(2_592_000, 'How long a token of `sluice login`, or of an assistant that builds, is good.'),
   authorizationSeconds: fixed(
     600,
     'How long connecting to an external API in a browser may take, from leaving the app to coming back.',

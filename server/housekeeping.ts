@@ -1,4 +1,4 @@
-import { endLapsedGrants, forgetExpired, forgetOldAddresses } from './access/index.ts'
+import { endLapsedGrants, forgetExpired, forgetOldAddresses, forgetOldSignIns } from './access/index.ts'
 import type { App } from './app.ts'
 import { forgetOldCalls, forgetOldGrants, maskStoredConfigurations } from './connections/index.ts'
 import { sweepFiles } from './data/index.ts'
@@ -18,6 +18,7 @@ export function maintain(app: App): () => Promise<void> {
   const acts = {
     sessions: forgetExpired,
     'access of assistants': endLapsedGrants,
+    'sign-ins of programs': forgetOldSignIns,
     'addresses of keys': forgetOldAddresses,
     jobs: forgetOldJobs,
     calls: forgetOldCalls,

@@ -40,6 +40,7 @@ const prefixes = {
   replayCall: 'rpc',
   oauthClient: 'cli',
   oauthGrant: 'gra',
+  programSignIn: 'psi',
   browserToken: 'btk',
   view: 'viw',
   notificationChannel: 'nch',

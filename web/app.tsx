@@ -14,6 +14,7 @@ const AccountPage = lazy(async () => ({ default: (await import('./pages/account.
 const JoinPage = lazy(async () => ({ default: (await import('./pages/join.tsx')).JoinPage }))
 const ConnectPage = lazy(async () => ({ default: (await import('./pages/connect.tsx')).ConnectPage }))
 const AuthorizePage = lazy(async () => ({ default: (await import('./pages/authorize.tsx')).AuthorizePage }))
+const DevicePage = lazy(async () => ({ default: (await import('./pages/device.tsx')).DevicePage }))
 const SharedReferencePage = lazy(async () => ({
   default: (await import('./pages/deploy/reference/shared-reference.tsx')).SharedReferencePage,
 }))
@@ -79,6 +80,11 @@ function SignedInPages() {
             <Route path="/oauth/authorize">
               <Suspense fallback={null}>
                 <AuthorizePage />
+              </Suspense>
+            </Route>
+            <Route path="/device">
+              <Suspense fallback={null}>
+                <DevicePage />
               </Suspense>
             </Route>
             <Route path="/p/:projectId/*?">

@@ -51,14 +51,18 @@ export type { Buckets } from './limits/buckets.ts'
 export type { Standing } from './limits/limiter.ts'
 export type { ClientDocuments } from './oauth/client-documents.ts'
 export { findClient, registerClient } from './oauth/clients.ts'
+export { approveClient, endLapsedGrants, exchangeCode, refreshGrant, revokeGrant } from './oauth/grants.ts'
+export type { TokenOutcome } from './oauth/refusals.ts'
 export {
-  approveClient,
-  endLapsedGrants,
-  exchangeCode,
-  refreshGrant,
-  revokeGrant,
-  type TokenOutcome,
-} from './oauth/grants.ts'
+  approveProgram,
+  beginDevice,
+  decideDevice,
+  exchangeDeviceCode,
+  exchangeProgramCode,
+  findDevice,
+  forgetOldSignIns,
+  revokeProgramToken,
+} from './oauth/sign-ins.ts'
 export { addMember, listMembers, membershipsOf } from './people/members.ts'
 export { changeRole, removeMember } from './members/change-members.ts'
 export { createPasswords, type PasswordCost, type Passwords } from './credentials/passwords.ts'

@@ -14,6 +14,7 @@ const owners: Record<string, string> = {
   api_key_addresses: 'server/access',
   oauth_clients: 'server/access',
   oauth_grants: 'server/access',
+  program_sign_ins: 'server/access',
   vault_check: 'server/access',
   // Its row says that there is a first user; what the example made is noted beside it.
   installation: 'server/access',

@@ -73,6 +73,19 @@ export const credentials: Record<string, Row | Row[]> = {
       code_challenge_method: 'S256',
     }),
   }),
+  'POST /v1/oauth/sign-ins': row('person')({
+    status: 201,
+    body: ({ client_id }) => ({
+      client_id,
+      role: 'viewer',
+      redirect_uri: returnAddress,
+      code_challenge: 'A'.repeat(43),
+      code_challenge_method: 'S256',
+    }),
+  }),
+  // A code that no device shows.
+  'GET /v1/oauth/device': row('person')({ status: 400, search: '?user_code=XXXX-XXXX' }),
+  'POST /v1/oauth/device': row('person')({ status: 400, body: { user_code: 'XXXX-XXXX', allow: false } }),
   'GET /v1/plans': row('signed-in')(),
   'GET /v1/management-tokens': row('signed-in')(),
   'POST /v1/management-tokens': row('maker-of-tokens')({

@@ -63,13 +63,16 @@ export const service: Record<string, Row> = {
   'GET /v1/openapi.json': open(),
   'GET /.well-known/oauth-protected-resource': open(),
   'GET /.well-known/oauth-protected-resource/mcp': open(),
+  'GET /.well-known/oauth-protected-resource/mcp/build': open(),
   'GET /.well-known/oauth-authorization-server': open(),
   'GET /.well-known/openid-configuration': open(),
   'POST /oauth/register': anyClient({ status: 201, body: { redirect_uris: [returnAddress] } }),
+  'POST /oauth/device_authorization': anyClient({ body: { client_id: 'sluice-cli' } }),
   // What they are given is their credential: one that is none is refused in the words of OAuth.
   'POST /oauth/token': anyClient({ status: 400, body: { grant_type: 'refresh_token', refresh_token: 'none' } }),
   'POST /oauth/revoke': anyClient({ body: { token: 'none' } }),
   'OPTIONS /oauth/register': open({ status: 204 }),
+  'OPTIONS /oauth/device_authorization': open({ status: 204 }),
   'OPTIONS /oauth/token': open({ status: 204 }),
   'OPTIONS /oauth/revoke': open({ status: 204 }),
   // Under another name of the server only.
@@ -111,5 +114,6 @@ export const pages = Object.fromEntries(
     '/docs/*',
     '/reference/:project_id',
     '/oauth/authorize',
+    '/device',
   ].map((path) => [`GET ${path}`, page]),
 )

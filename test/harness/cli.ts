@@ -23,10 +23,12 @@ export type Cli = {
   close(): Promise<void>
 }
 
+type Ended = { code: number | null; signal: NodeJS.Signals | null }
 export type Started = {
   said(): Pick<CliRun, 'stdout' | 'stderr'>
+  ended: Promise<Ended>
   /** As Ctrl-C does. */
-  interrupt(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+  interrupt(): Promise<Ended>
 }
 
 /** The command line as a person has it: in a folder of its own, with a home of its own. */
@@ -67,7 +69,7 @@ export async function openCli(url: string, environment: Record<string, string> =
       const said = { stdout: '', stderr: '' }
       child.stdout.on('data', (bytes: Buffer) => (said.stdout += bytes.toString()))
       child.stderr.on('data', (bytes: Buffer) => (said.stderr += bytes.toString()))
-      const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
+      const ended = new Promise<Ended>((resolve) => {
         child.once('close', (code, signal) => {
           clearTimeout(late)
           resolve({ code, signal })
@@ -75,6 +77,7 @@ export async function openCli(url: string, environment: Record<string, string> =
       })
       return {
         said: () => said,
+        ended,
         interrupt() {
           child.kill('SIGINT')
           return ended

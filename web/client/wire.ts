@@ -55,6 +55,10 @@ export type ShownClient = z.output<typeof authorization.shownClient>
 export type ApprovedClient = z.output<typeof authorization.approvedClient>
 
 export type ApproveClient = z.input<typeof authorization.approveClient>
+export type ApproveProgram = z.input<typeof authorization.approveProgram>
+export type ProgramPermission = Pick<ApproveProgram, 'role' | 'project_id'>
+export type WaitingDevice = z.output<typeof authorization.waitingDevice>
+export type DecideDevice = z.input<typeof authorization.decideDevice>
 export type NewInvitation = z.input<typeof people.newInvitation>
 export type AcceptInvitation = z.input<typeof people.acceptInvitation>
 export type NewManagementToken = z.input<typeof people.newManagementToken>

@@ -8,7 +8,8 @@ import { Loaded } from '../parts/text/loaded.tsx'
 import { RefusalNotice } from '../parts/text/refusal.tsx'
 import { paths, usualEnvironment } from '../browser/paths.ts'
 import { useEnvironments, useProjects, useUser } from '../client/queries.ts'
-import type { ApprovedClient, ApproveClient, Project, ShownClient } from '../client/wire.ts'
+import type { ApprovedClient, ApproveClient, ApproveProgram, Project, ShownClient } from '../client/wire.ts'
+import { useProgramPermission } from './program-permission.tsx'
 
 /** The request of an assistant that was given a link, as its address says it. */
 type Asked = {
@@ -17,6 +18,8 @@ type Asked = {
   challenge: string
   state: string | null
   resource: string | null
+  /** Access to build, for the command line and assistants at `/mcp/build`. */
+  builds: boolean
 }
 
 /** Where a person lets an assistant call the queries of one environment of one of their projects. */
@@ -28,6 +31,9 @@ export function AuthorizePage() {
     challenge: search.get('code_challenge') ?? '',
     state: search.get('state'),
     resource: search.get('resource'),
+    builds:
+      search.get('scope')?.split(' ').includes('manage') === true ||
+      search.get('resource')?.endsWith('/mcp/build') === true,
   }
   const isWhole =
     search.get('response_type') === 'code' && search.get('code_challenge_method') === 'S256' && asked.challenge !== ''
@@ -55,10 +61,18 @@ export function AuthorizePage() {
   if (client.data === undefined) return null
   return (
     <Gate
-      title={`Let ${client.data.client_name} in?`}
-      about="It may then call the deployed queries of the place you choose and ask questions there, and change nothing."
+      title={`Let ${client.data.client_name.replace(/^The command/, 'the command')} in?`}
+      about={
+        asked.builds
+          ? 'It may then build for you: connect APIs, write queries and release them.'
+          : 'It may then call the deployed queries of the place you choose and ask questions there, and change nothing.'
+      }
     >
-      <Consent asked={asked} client={client.data} />
+      {asked.builds ? (
+        <ProgramConsent asked={asked} client={client.data} />
+      ) : (
+        <Consent asked={asked} client={client.data} />
+      )}
     </Gate>
   )
 }
@@ -90,20 +104,10 @@ function Choice({ asked, client, projects }: { asked: Asked; client: ShownClient
   const environments = useEnvironments(projectId)
   const approve = useMutation({
     mutationFn: () => {
-      const body: ApproveClient = {
-        client_id: asked.clientId,
-        redirect_uri: asked.redirectUri,
-        code_challenge: asked.challenge,
-        code_challenge_method: 'S256',
-        project_id: projectId,
-        environment,
-        ...(asked.state !== null && { state: asked.state }),
-        ...(asked.resource !== null && { resource: asked.resource }),
-      }
+      const body: ApproveClient = { ...requestOf(asked), project_id: projectId, environment }
       return call<ApprovedClient>('POST', '/v1/oauth/approvals', { body })
     },
-    // It leads out of the app, back to whoever asked.
-    onSuccess: ({ redirect_to: back }) => location.assign(back),
+    onSuccess: leave,
   })
   const names = (environments.data ?? []).map(({ name }) => name)
   return (
@@ -124,22 +128,68 @@ function Choice({ asked, client, projects }: { asked: Asked; client: ShownClient
         onChange={(event) => setEnvironment(event.currentTarget.value)}
       />
       <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-        You are signed in as {user.name}.{' '}
-        {client.client_id.startsWith('https:') && `It is known by its address, ${client.client_id}. `}
-        {client.client_name} returns to {hostOf(client.redirect_uri)}. Its access is an API key that you can revoke
-        under Deploy, API keys.
+        You are signed in as {user.name}. {wayBackOf(client)} Its access is an API key that you can revoke under Deploy,
+        API keys.
       </Text>
       <RefusalNotice error={approve.error} />
-      <Group justify="flex-end">
-        <Button variant="default" onClick={() => location.assign(refusedAddress(asked))}>
-          Refuse
-        </Button>
-        <Button loading={approve.isPending} onClick={() => approve.mutate()}>
-          Let it in
-        </Button>
-      </Group>
+      <Decide asked={asked} isPending={approve.isPending} onAllow={() => approve.mutate()} />
     </Stack>
   )
+}
+
+function ProgramConsent({ asked, client }: { asked: Asked; client: ShownClient }) {
+  const { permission, fields } = useProgramPermission()
+  const approve = useMutation({
+    mutationFn: () => {
+      const body: ApproveProgram = { ...requestOf(asked), ...permission }
+      return call<ApprovedClient>('POST', '/v1/oauth/sign-ins', { body })
+    },
+    onSuccess: leave,
+  })
+  return (
+    <Stack gap="md">
+      {fields}
+      <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+        {wayBackOf(client)}
+      </Text>
+      <RefusalNotice error={approve.error} />
+      <Decide asked={asked} isPending={approve.isPending} onAllow={() => approve.mutate()} />
+    </Stack>
+  )
+}
+
+function Decide({ asked, isPending, onAllow }: { asked: Asked; isPending: boolean; onAllow: () => void }) {
+  return (
+    <Group justify="flex-end">
+      <Button variant="default" onClick={() => location.assign(refusedAddress(asked))}>
+        Refuse
+      </Button>
+      <Button loading={isPending} onClick={onAllow}>
+        Let it in
+      </Button>
+    </Group>
+  )
+}
+
+function requestOf({ clientId, redirectUri, challenge, state, resource }: Asked) {
+  return {
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    code_challenge: challenge,
+    code_challenge_method: 'S256' as const,
+    ...(state !== null && { state }),
+    ...(resource !== null && { resource }),
+  }
+}
+
+/** Out of the app, back to whoever asked. */
+function leave({ redirect_to: back }: ApprovedClient): void {
+  location.assign(back)
+}
+
+function wayBackOf(client: ShownClient): string {
+  const known = client.client_id.startsWith('https:') ? `It is known by its address, ${client.client_id}. ` : ''
+  return `${known}${client.client_name} returns to ${hostOf(client.redirect_uri)}.`
 }
 
 function hostOf(address: string): string {

@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process'
 import { Command } from 'commander'
 import { does } from '../../context/command.ts'
 import type { Context } from '../../context/context.ts'
+import { openBrowser } from '../../terminal/browser.ts'
 
 type Options = { print?: boolean }
 
@@ -21,14 +21,5 @@ async function open(context: Context, { print }: Options, [query]: string[]): Pr
   if (context.json) return context.printJson({ url: address })
   context.print(address)
   if (print === true || !context.isInteractive) return
-  const [program = '', ...args] = openers[process.platform] ?? ['xdg-open']
-  const child = spawn(program, [...args, address], { stdio: 'ignore', detached: true })
-  // Where there is no browser the address above is the answer.
-  child.once('error', () => undefined)
-  child.unref()
-}
-
-const openers: Partial<Record<NodeJS.Platform, string[]>> = {
-  darwin: ['open'],
-  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+  openBrowser(address, context.environment)
 }

@@ -76,7 +76,11 @@ export async function findClient(
   })
 }
 
-async function findRegistered({ store: { db } }: { store: Database }, clientId: string): Promise<RegisteredClient> {
+/** By the id that it was given; the command line is there from the beginning. */
+export async function findRegistered(
+  { store: { db } }: { store: Database },
+  clientId: string,
+): Promise<RegisteredClient> {
   const client = await db
     .selectFrom('oauthClients')
     .select(['id', 'name', 'redirectUris'])

@@ -1,6 +1,5 @@
-import { failures } from '../../../api/failures.ts'
 import { fixedLimits } from '../../../api/limits.ts'
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { Transaction } from 'kysely'
 import { Failure } from '../../failure.ts'
 import { newId } from '../../ids.ts'
@@ -13,6 +12,7 @@ import { requireScope } from '../keys/scope.ts'
 import { actAs, type UserCaller } from '../people/people.ts'
 import { isClientAddress, type ClientDocuments } from './client-documents.ts'
 import { findClient, keepClient } from './clients.ts'
+import { orRefusal, provesChallenge, refused, type OAuthRefusal, type TokenOutcome } from './refusals.ts'
 
 /**
  * A person lets a client call the queries of one environment. What the client gets is an API key that lives for an hour:
@@ -20,16 +20,6 @@ import { findClient, keepClient } from './clients.ts'
  * gives it a new secret.
  */
 type Parts = Parameters<typeof createKey>[0]
-
-/** Words of RFC 6749 for what a client did wrong. */
-export type OAuthRefusal = {
-  error: 'invalid_request' | 'invalid_grant' | 'invalid_target' | 'unsupported_grant_type'
-  description: string
-  /** The person may not give this access any longer. */
-  endsAccess?: boolean
-}
-export type OAuthTokens = { accessToken: string; refreshToken: string; expiresInSeconds: number }
-export type TokenOutcome = OAuthTokens | OAuthRefusal
 
 /** A client may renew its access for 30 days. */
 const refreshSeconds = 2_592_000
@@ -272,7 +262,7 @@ async function newRefresh(
   app: { store: Database; now: Parts['now'] },
   { id, refreshHash: before }: { id: string; refreshHash: Buffer | null },
   family: string,
-): Promise<Omit<OAuthTokens, 'accessToken'>> {
+): Promise<{ refreshToken: string; expiresInSeconds: number; scope: 'queries' }> {
   const refreshToken = `${family}.${randomBytes(32).toString('base64url')}`
   const { numUpdatedRows } = await app.store.db
     .updateTable('oauthGrants')
@@ -287,35 +277,9 @@ async function newRefresh(
     .where('refreshHash', before === null ? 'is' : '=', before)
     .executeTakeFirstOrThrow()
   if (numUpdatedRows === 0n) throw new Failure('conflict', { reason: 'changed_meanwhile' })
-  return { refreshToken, expiresInSeconds: fixedLimits.oauthAccessSeconds.value }
+  return { refreshToken, expiresInSeconds: fixedLimits.oauthAccessSeconds.value, scope: 'queries' }
 }
 
 function accessUntil(app: Pick<Parts, 'now' | 'config'>): Date {
   return new Date(app.now() + fixedLimits.oauthAccessSeconds.value * 1000)
-}
-
-/** A client may do no more than its person: the person's role is asked at each refresh. */
-async function orRefusal(work: () => Promise<OAuthTokens>): Promise<TokenOutcome> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof Failure) || error.code === 'internal_error') throw error
-    // Two refreshes at once, and a database without room, say nothing about the person.
-    const { code, reason, message }: Failure = error
-    const endsAccess = reason !== 'changed_meanwhile' && failures[code].status < 500
-    return { ...refused(message), endsAccess }
-  }
-}
-
-function refused(description: string): OAuthRefusal {
-  return { error: 'invalid_grant', description }
-}
-
-const verifierShape = /^[A-Za-z0-9._~-]{43,128}$/
-
-function provesChallenge(verifier: string, challenge: string): boolean {
-  if (!verifierShape.test(verifier)) return false
-  const proof = Buffer.from(createHash('sha256').update(verifier).digest('base64url'))
-  const wanted = Buffer.from(challenge)
-  return proof.length === wanted.length && timingSafeEqual(proof, wanted)
 }

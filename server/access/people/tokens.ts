@@ -113,19 +113,29 @@ export async function revokeManagementToken(
       message: `To revoke a management token, another needs the role owner; this one is ${caller.role}.`,
     })
   }
-  if (token.revokedAt !== null) return
+  await endManagementToken(app, caller, tokenId)
+}
+
+/** Without asking who may: for whoever holds it, and for the service itself. */
+export async function endManagementToken(
+  app: { store: Database; now: Clock },
+  caller: Caller,
+  tokenId: string,
+): Promise<void> {
   await app.store.db.transaction().execute(async (transaction) => {
-    await transaction
+    const ended = await transaction
       .updateTable('managementTokens')
       .set({ revokedAt: new Date(app.now()) })
       .where('id', '=', tokenId)
       .where('revokedAt', 'is', null)
-      .execute()
+      .returning(['name', 'projectId'])
+      .executeTakeFirst()
+    if (ended === undefined) return
     await recordAct(transaction, caller, {
       action: 'management_token.revoked',
       target: tokenId,
-      details: { name: token.name },
-      ...(token.projectId !== null && { projectId: token.projectId }),
+      details: { name: ended.name },
+      ...(ended.projectId !== null && { projectId: ended.projectId }),
     })
   })
 }

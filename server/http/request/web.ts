@@ -20,6 +20,7 @@ const pages = [
   '/docs/*',
   '/reference/:project_id',
   '/oauth/authorize',
+  '/device',
 ]
 /** Stands in index.html where the nonce of each answer goes. */
 const nonceMark = '__STYLE_NONCE__'

@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely'
 import type { CreatedAt, Json } from './columns.ts'
+import type { Role } from './people.ts'
 
 export type KeysTables = {
   apiKeys: ApiKeysTable
@@ -8,6 +9,7 @@ export type KeysTables = {
   apiKeyAddresses: ApiKeyAddressesTable
   oauthClients: OAuthClientsTable
   oauthGrants: OAuthGrantsTable
+  programSignIns: ProgramSignInsTable
 }
 
 type ApiKeysTable = {
@@ -58,6 +60,24 @@ type OAuthClientsTable = {
   id: string
   name: string
   redirectUris: string[]
+  createdAt: CreatedAt
+}
+
+type ProgramSignInsTable = {
+  id: string
+  clientId: string
+  userId: string | null
+  role: Role | null
+  projectId: string | null
+  codeHash: Buffer
+  redirectUri: string | null
+  codeChallenge: string | null
+  userCode: string | null
+  address: string
+  expiresAt: Date
+  refusedAt: Date | null
+  askedAt: Date | null
+  tokenId: string | null
   createdAt: CreatedAt
 }
 

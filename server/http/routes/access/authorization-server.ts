@@ -3,7 +3,12 @@ import { z } from 'zod'
 import {
   approveClient,
   approvedClient,
+  approveProgram,
   askedClient,
+  askedDevice,
+  decideDevice,
+  deviceCode,
+  deviceRequest,
   oauthError,
   registerClient,
   registeredClient,
@@ -11,6 +16,7 @@ import {
   shownClient,
   tokenRequest,
   tokens,
+  waitingDevice,
 } from '../../../../api/authorization-server.ts'
 import { failures } from '../../../../api/failures.ts'
 import * as access from '../../../access/index.ts'
@@ -20,12 +26,15 @@ import { headersTooLarge } from '../../answer/answers.ts'
 import { personCallerOf } from '../../request/caller.ts'
 import { callerFailure } from '../../answer/errors.ts'
 import { loopbackHost, pageLink, type Http } from '../../request/http.ts'
-import { made, one, operations } from '../operations.ts'
+import { made, nothing, one, operations } from '../operations.ts'
 
 const tags = ['oauth']
 const open = { door: 'open' } as const
 const mcpPath = '/mcp'
-const scope = 'queries'
+const buildPath = '/mcp/build'
+/** The scope of access to what is deployed, and of access to build. */
+const [queriesScope, manageScope] = ['queries', 'manage']
+const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 const metadataPath = '/.well-known/oauth-protected-resource'
 
 /** How an assistant that was given a link gets its access, as OAuth 2.1 and the protocol of its tools ask for it. */
@@ -35,11 +44,16 @@ export function serveDiscovery(http: Http, app: App): void {
     refuseUnknownHost(app, request)
   }
   const discovery = { config: open, schema: { hide: true }, onRequest }
-  for (const url of [metadataPath, `${metadataPath}${mcpPath}`]) {
+  const resources = [
+    { url: metadataPath, path: mcpPath, scope: queriesScope },
+    { url: `${metadataPath}${mcpPath}`, path: mcpPath, scope: queriesScope },
+    { url: `${metadataPath}${buildPath}`, path: buildPath, scope: manageScope },
+  ]
+  for (const { url, path, scope } of resources) {
     http.get(url, discovery, async (request) => {
       return {
-        resource: pageLink(app, request, mcpPath),
-        resource_name: 'Sluice',
+        resource: pageLink(app, request, path),
+        resource_name: path === buildPath ? 'Sluice, to build' : 'Sluice',
         authorization_servers: [issuerOf(app, request)],
         scopes_supported: [scope],
         bearer_methods_supported: ['header'],
@@ -54,10 +68,11 @@ export function serveDiscovery(http: Http, app: App): void {
         token_endpoint: pageLink(app, request, '/oauth/token'),
         registration_endpoint: pageLink(app, request, '/oauth/register'),
         revocation_endpoint: pageLink(app, request, '/oauth/revoke'),
-        scopes_supported: [scope],
+        device_authorization_endpoint: pageLink(app, request, '/oauth/device_authorization'),
+        scopes_supported: [queriesScope, manageScope],
         response_types_supported: ['code'],
         response_modes_supported: ['query'],
-        grant_types_supported: ['authorization_code', 'refresh_token'],
+        grant_types_supported: ['authorization_code', 'refresh_token', deviceGrant],
         token_endpoint_auth_methods_supported: ['none'],
         code_challenge_methods_supported: ['S256'],
         authorization_response_iss_parameter_supported: true,
@@ -101,13 +116,59 @@ export function serveApprovals(http: Http, app: App): void {
     },
     async (app, _caller, { resource, state, ...input }, { request }) => {
       refuseOtherResource(app, request, resource)
-      const back = new URL(input.redirectUri)
-      back.searchParams.set('code', await access.approveClient(app, personCallerOf(request), input))
-      back.searchParams.set('iss', issuerOf(app, request))
-      if (state !== undefined) back.searchParams.set('state', state)
-      return { redirectTo: back.href }
+      const code = await access.approveClient(app, personCallerOf(request), input)
+      return { redirectTo: wayBack({ ...input, code, state, issuer: issuerOf(app, request) }) }
     },
   )
+  post(
+    '/v1/oauth/sign-ins',
+    {
+      config: { door: 'person' },
+      summary: 'Let a program build, with a management token of its own',
+      description: 'For `sluice login` and assistants at `/mcp/build`. The token does no more than the person may.',
+      body: approveProgram,
+      answer: made(approvedClient),
+    },
+    async (app, _caller, { resource, state, ...input }, { request }) => {
+      refuseOtherResource(app, request, resource)
+      const given = { ...input, address: request.ip }
+      const code = await access.approveProgram(app, personCallerOf(request), given)
+      return { redirectTo: wayBack({ ...input, code, state, issuer: issuerOf(app, request) }) }
+    },
+  )
+  get(
+    '/v1/oauth/device',
+    {
+      config: { door: 'person' },
+      summary: 'Which device shows a code',
+      query: askedDevice,
+      answer: one(waitingDevice),
+    },
+    async (app, _caller, { userCode }, { request }) => {
+      const { clientName, address, createdAt } = await access.findDevice(app, personCallerOf(request), userCode)
+      return { clientName, address, createdAt }
+    },
+  )
+  post(
+    '/v1/oauth/device',
+    {
+      config: { door: 'person' },
+      summary: 'Let the device that shows a code build, or refuse it',
+      body: decideDevice,
+      answer: nothing,
+    },
+    (app, _caller, input, { request }) => access.decideDevice(app, personCallerOf(request), input),
+  )
+}
+
+type Way = { redirectUri: string; code: string; state: string | undefined; issuer: string }
+
+function wayBack({ redirectUri, code, state, issuer }: Way): string {
+  const back = new URL(redirectUri)
+  back.searchParams.set('code', code)
+  back.searchParams.set('iss', issuer)
+  if (state !== undefined) back.searchParams.set('state', state)
+  return back.href
 }
 
 /** Routes that clients themselves call: they have no credential yet, and bodies are forms. */
@@ -126,7 +187,8 @@ export async function serveClients(http: Http, app: App): Promise<void> {
   })
   serveRegistration(http, app)
   serveTokens(http, app)
-  for (const url of ['/oauth/register', '/oauth/token', '/oauth/revoke']) {
+  serveDevices(http, app)
+  for (const url of ['/oauth/register', '/oauth/device_authorization', '/oauth/token', '/oauth/revoke']) {
     http.options(url, { config: open, schema: { hide: true } }, async (_request, reply) =>
       reply
         .code(204)
@@ -183,7 +245,8 @@ function serveTokens(http: Http, app: App): void {
       schema: {
         tags,
         summary: 'Exchange a code for access, or a refresh token for new access',
-        description: 'A form. The access token is an API key and reaches what its person chose.',
+        description:
+          'A form. The access token is an API key or, to build, a management token, and reaches what its person chose.',
         security: [],
         consumes: ['application/x-www-form-urlencoded'],
         body: tokenRequest,
@@ -199,8 +262,8 @@ function serveTokens(http: Http, app: App): void {
         access_token: outcome.accessToken,
         token_type: 'Bearer' as const,
         expires_in: outcome.expiresInSeconds,
-        refresh_token: outcome.refreshToken,
-        scope,
+        ...(outcome.refreshToken !== undefined && { refresh_token: outcome.refreshToken }),
+        scope: outcome.scope,
       }
     },
   )
@@ -219,8 +282,40 @@ function serveTokens(http: Http, app: App): void {
       },
     },
     async (request) => {
-      await access.revokeGrant(app, { token: request.body.token, clientId: request.body.client_id })
+      const input = { token: request.body.token, clientId: request.body.client_id }
+      if (!(await access.revokeProgramToken(app, input))) await access.revokeGrant(app, input)
       return {}
+    },
+  )
+}
+
+function serveDevices(http: Http, app: App): void {
+  http.post(
+    '/oauth/device_authorization',
+    {
+      config: open,
+      schema: {
+        tags,
+        summary: 'Ask for a code that a person types in their browser',
+        description: 'For programs without a browser (RFC 8628): they show the code, and ask `/oauth/token` meanwhile.',
+        security: [],
+        consumes: ['application/x-www-form-urlencoded'],
+        body: deviceRequest,
+        response: { 200: deviceCode, ...clientRefusals },
+      },
+    },
+    async (request) => {
+      const input = { clientId: request.body.client_id, address: request.ip }
+      const begun = await access.beginDevice(app, input)
+      const page = pageLink(app, request, '/device')
+      return {
+        device_code: begun.deviceCode,
+        user_code: begun.userCode,
+        verification_uri: page,
+        verification_uri_complete: `${page}?code=${begun.userCode}`,
+        expires_in: begun.expiresInSeconds,
+        interval: begun.intervalSeconds,
+      }
     },
   )
 }
@@ -231,24 +326,28 @@ async function tokensFor(
   body: z.output<typeof tokenRequest>,
 ): Promise<access.TokenOutcome> {
   if (body.resource !== undefined && !isOwnResource(app, request, body.resource)) {
-    return { error: 'invalid_target', description: 'This server gives access to its own /mcp only.' }
+    return { error: 'invalid_target', description: 'This server gives access to its own /mcp and /mcp/build only.' }
   }
   if (body.grant_type === 'authorization_code') {
-    return access.exchangeCode(app, {
+    const exchange = {
       code: body.code,
       clientId: body.client_id,
       redirectUri: body.redirect_uri,
       codeVerifier: body.code_verifier,
-    })
+    }
+    return (await access.exchangeProgramCode(app, exchange)) ?? access.exchangeCode(app, exchange)
+  }
+  if (body.grant_type === deviceGrant) {
+    return access.exchangeDeviceCode(app, { deviceCode: body.device_code, clientId: body.client_id })
   }
   if (body.grant_type === 'refresh_token') {
     return access.refreshGrant(app, { refreshToken: body.refresh_token, clientId: body.client_id })
   }
-  return { error: 'unsupported_grant_type', description: 'Send authorization_code or refresh_token.' }
+  return { error: 'unsupported_grant_type', description: 'Send authorization_code, refresh_token or a device code.' }
 }
 
 function isOwnResource(app: App, request: FastifyRequest, resource: string): boolean {
-  const own = [pageLink(app, request, mcpPath), issuerOf(app, request)]
+  const own = [mcpPath, buildPath].map((path) => pageLink(app, request, path)).concat(issuerOf(app, request))
   return own.includes(resource.replace(/\/$/, ''))
 }
 

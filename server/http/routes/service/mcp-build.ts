@@ -5,6 +5,7 @@ import { catalogEntries } from '../../../connections/index.ts'
 import { Failure } from '../../../failure.ts'
 import { untilGone } from '../../answer/gone.ts'
 import { parseInPieces } from '../../request/json-pieces.ts'
+import { challenge, metadataPath } from './mcp.ts'
 import { admitToManagement } from '../../request/caller.ts'
 import { pageLink, type Http } from '../../request/http.ts'
 import { addressOf } from '../../request/query-call.ts'
@@ -16,13 +17,18 @@ export async function serveMcpBuild(http: Http, app: App): Promise<void> {
   http.addHook('onRequest', async (request, reply) => {
     void reply.headers({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' })
     // No cookie is read here: a page of another site has no token.
-    if (request.headers.authorization === undefined) {
-      throw new Failure('authentication_failed', {
-        reason: 'missing',
-        message: 'Send a management token as Authorization: Bearer slc_mgmt_….',
-      })
+    try {
+      if (request.headers.authorization === undefined) {
+        throw new Failure('authentication_failed', {
+          reason: 'missing',
+          message: 'Send a management token as Authorization: Bearer slc_mgmt_….',
+        })
+      }
+      await admitToManagement(app, request)
+    } catch (error) {
+      challenge(reply, error, pageLink(app, request, `${metadataPath}${path}`))
+      throw error
     }
-    await admitToManagement(app, request)
   })
   http.post(
     path,

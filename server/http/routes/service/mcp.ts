@@ -19,7 +19,7 @@ declare module 'fastify' {
 }
 
 const path = '/mcp'
-const metadataPath = '/.well-known/oauth-protected-resource'
+export const metadataPath = '/.well-known/oauth-protected-resource'
 
 /** The tools of an API key, for assistants: one address, its messages by POST, what changes by GET. */
 export async function serveMcp(http: Http, app: App): Promise<void> {
@@ -73,13 +73,15 @@ async function admitted(app: App, request: FastifyRequest, reply: FastifyReply) 
   try {
     return await admitKey(app, request)
   } catch (error) {
-    if (error instanceof Failure && error.code === 'authentication_failed') {
-      const metadata = pageLink(app, request, `${metadataPath}${path}`)
-      const invalid = error.reason === 'missing' ? '' : ', error="invalid_token"'
-      void reply.header('www-authenticate', `Bearer realm="sluice"${invalid}, resource_metadata="${metadata}"`)
-    }
+    challenge(reply, error, pageLink(app, request, `${metadataPath}${path}`))
     throw error
   }
+}
+
+export function challenge(reply: FastifyReply, error: unknown, metadata: string): void {
+  if (!(error instanceof Failure) || error.code !== 'authentication_failed') return
+  const invalid = error.reason === 'missing' ? '' : ', error="invalid_token"'
+  void reply.header('www-authenticate', `Bearer realm="sluice"${invalid}, resource_metadata="${metadata}"`)
 }
 
 type Exchange = { request: FastifyRequest; reply: FastifyReply }
