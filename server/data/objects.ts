@@ -13,7 +13,7 @@ import {
   type SlotValue,
   type QueryEngine,
 } from '../engine/index.ts'
-import type { Files } from '../files/index.ts'
+import type { FilePart, Files } from '../files/index.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
 import { deployedReaders, touchedBy, type DeployedQueries, type TableModels } from './readers.ts'
 import { modelsBuiltFrom } from './dataline.ts'
@@ -130,7 +130,10 @@ function countIn(bytes: Buffer): number {
   return row?.rows ?? 0
 }
 
-type Opened = { object: DataObject; stream: Readable; sizeBytes: number | null }
+type Opened = { object: DataObject } & (
+  | { stored: { sizeBytes: number; hash: string; read: (part?: FilePart) => Promise<Readable> } }
+  | { stored: null; stream: Readable }
+)
 
 /**
  * The file of an object, or its rows in another form. Rows that are in several parts are put into one for whoever asks;
@@ -146,7 +149,8 @@ export async function openObject(
   const asked = input.format ?? 'parquet'
   const isAsStored = input.format === undefined || asked === format
   if (load === null && isAsStored) {
-    return { object, stream: await app.files.read({ hash: fileHash, format }), sizeBytes }
+    const read = (part?: FilePart): Promise<Readable> => app.files.read({ hash: fileHash, format }, part)
+    return { object, stored: { sizeBytes, hash: fileHash, read } }
   }
   if (input.format !== undefined) requireRows(object)
   const columns = (object.columns ?? []).map(({ name, type }) => ({ name, type }))
@@ -164,7 +168,7 @@ export async function openObject(
       ...(input.signal !== undefined && { signal: input.signal }),
     },
   )
-  return { object, stream: Readable.from(asked === 'json' ? listOf(chunks) : bytesOf(chunks)), sizeBytes: null }
+  return { object, stored: null, stream: Readable.from(asked === 'json' ? listOf(chunks) : bytesOf(chunks)) }
 }
 
 /** Rows of JSON come a piece at a time, without what holds them together. */

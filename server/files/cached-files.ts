@@ -6,7 +6,7 @@ import type { Observe } from '../observe.ts'
 import type { Bucket } from './bucket.ts'
 import { nameOf, openFileCache } from './file-cache.ts'
 import type { FileRecords } from './file-records.ts'
-import { digest, openFileFolder, type Files, type StoredCopy, type StoredFile } from './stored-files.ts'
+import { boundsOf, digest, openFileFolder, type Files, type StoredCopy, type StoredFile } from './stored-files.ts'
 
 type Options = {
   dir: string
@@ -56,9 +56,9 @@ export async function openCachedFiles({ dir, bucket, maxBytes, records, observe,
     },
     lease: (file, signal) => cache.lease(file, signal),
     leaseHere: (files) => cache.leaseHere(files),
-    async read(file) {
+    async read(file, part) {
       const { path, release } = await cache.lease(file)
-      const stream = createReadStream(path)
+      const stream = createReadStream(path, boundsOf(part))
       finished(stream, release)
       return stream
     },

@@ -14,6 +14,9 @@ export type StoredCopy = { hash: string; sizeBytes: number }
 /** A file that stays where it is until it is let go of. */
 export type FileLease = { path: string; release: () => void }
 
+/** The last byte is one of it. */
+export type FilePart = { from: number; to: number }
+
 /**
  * Immutable files, named by the SHA-256 of their content. A folder that holds all of them, or a bucket with a folder
  * here that holds what was used last.
@@ -31,8 +34,8 @@ export type Files = {
   leaseHere(files: readonly StoredFile[]): Pick<FileLease, 'release'> | undefined
   /** Where a lease finds it. */
   pathOf: (file: StoredFile) => string
-  /** Its bytes; the file stays until they are read or the stream is destroyed. */
-  read(file: StoredFile): Promise<Readable>
+  /** Its bytes, or those from and to a place; the file stays until they are read or the stream is destroyed. */
+  read(file: StoredFile, part?: FilePart): Promise<Readable>
   /** Undefined where it is gone. */
   sizeOf(file: StoredFile): Promise<number | undefined>
   /** Whether its content is still what its name says. Read once, and again when the file has changed or is doubted. */
@@ -118,4 +121,9 @@ export async function digest(path: string): Promise<StoredCopy> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash)
   return { hash: hash.digest('hex'), sizeBytes: (await stat(path)).size }
+}
+
+/** As streams of files are told where to begin and end. */
+export function boundsOf(part: FilePart | undefined): { start?: number; end?: number } {
+  return part === undefined ? {} : { start: part.from, end: part.to }
 }

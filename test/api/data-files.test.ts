@@ -34,6 +34,29 @@ test('the download is the stored file, whole and under its name', async () => {
     .executeTakeFirstOrThrow()
   expect(hash).toBe(stored.fileHash)
   await expectStatus(404, t.operator.get(`/v1/projects/${projectId}/data-objects/obj_none/download`))
+
+  // In parts, as readers of Parquet ask: its end, then what that names.
+  const ask = (more: Record<string, string>, method: 'GET' | 'HEAD' = 'GET') =>
+    t.http.inject({ method, url: `${path}/download`, headers: { ...headers, ...more } })
+  const size = answer.rawPayload.length
+  const etag = `"${hash}"`
+  expect(answer.headers).toMatchObject({ 'accept-ranges': 'bytes', etag, 'content-length': String(size) })
+  const head = await ask({}, 'HEAD')
+  expect([head.statusCode, head.headers['content-length'], head.rawPayload.length]).toEqual([200, String(size), 0])
+  const end = await ask({ range: 'bytes=-4' })
+  expect([end.statusCode, end.payload, end.headers['content-range']]).toEqual([
+    206,
+    'PAR1',
+    `bytes ${size - 4}-${size - 1}/${size}`,
+  ])
+  const middle = await ask({ range: 'bytes=2-5', 'if-range': etag })
+  expect(middle.rawPayload).toEqual(answer.rawPayload.subarray(2, 6))
+  expect((await ask({ range: 'bytes=2-5', 'if-range': '"another"' })).rawPayload.length).toBe(size)
+  const beyond = await ask({ range: `bytes=${size}-` })
+  expect([beyond.statusCode, beyond.headers['content-range']]).toEqual([416, `bytes */${size}`])
+  expect((await ask({ 'if-none-match': etag })).statusCode).toBe(304)
+  const shown = await t.http.inject({ url: `${path}/download?format=csv`, headers: { ...headers, range: 'bytes=0-1' } })
+  expect([shown.statusCode, shown.headers['accept-ranges']]).toEqual([200, undefined])
 })
 
 test('what a crash left behind is swept; what is named or may yet be stays', async () => {

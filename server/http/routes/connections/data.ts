@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { rowFormats } from '../../../../api/queries.ts'
 import { dataObject, describedObject, lineageGraph, objectRows, rowFilter, rowsQuery } from '../../../../api/data.ts'
@@ -5,6 +6,7 @@ import { pageQuery } from '../../../../api/envelope.ts'
 import type { App } from '../../../app.ts'
 import * as data from '../../../data/index.ts'
 import { runRefusals } from '../../answer/answers.ts'
+import { answerPart } from '../../answer/file-part.ts'
 import { contentTypes } from '../../answer/formats.ts'
 import { untilGone } from '../../answer/gone.ts'
 import type { FileFormat } from '../../../files/index.ts'
@@ -92,21 +94,23 @@ export function serveObjectContent(http: Http, app: App): void {
       summary: 'The stored file itself, or its rows in another form',
       query: z.strictObject({
         format: z.enum(rowFormats).optional().meta({
-          description: 'Rows in this form. Left out: the file as it is stored.',
+          description: 'Rows in this form. Left out: the file as it is stored, also in parts (`Range`) and by HEAD.',
         }),
       }),
       answer: sent({ description: 'The file, in the format of the object.', content: files }),
     },
-    async (app, caller, input, { reply }) => {
+    async (app, caller, input, { request, reply }) => {
       const { format: asked } = input
       const wanted = { ...objectOf(input), format: asked, signal: untilGone(reply) }
-      const { object, stream, sizeBytes } = await data.openObject(app, caller, wanted)
+      const opened = await data.openObject(app, caller, wanted)
+      const { object, stored } = opened
       const name = `${object.tableName}-${object.version}.${asked ?? object.format}`
-      if (sizeBytes !== null) reply.header('content-length', sizeBytes)
-      return reply
+      void reply
         .type(asked === undefined ? mediaTypes[object.format] : contentTypes[asked])
         .header('content-disposition', `attachment; filename="${name}"`)
-        .send(stream)
+      if (stored === null) return reply.send(opened.stream)
+      const part = answerPart(request, reply, { sizeBytes: stored.sizeBytes, etag: `"${stored.hash}"` })
+      return reply.send(part === null ? Readable.from([]) : await stored.read(part))
     },
   )
 }
