@@ -71,7 +71,7 @@ function parse(casual: Chrono, text: string, local: Date, language?: Exclude<Lan
 
 /** The library knows only some of them in some places. */
 const anyDash = /[\u2010-\u2015]/gu
-/** Of "November 2 through 6" it would make hours. */
+/** "November 2 through 6" would become hours. */
 const throughDays = new RegExp(
   `(?<=\\b(?:${anyMonth})[a-z]{0,6}\\.?\\s+\\d{1,2}(?:st|nd|rd|th)?\\s)(?:through|thru|until|till)(?=\\s\\d{1,2}(?:st|nd|rd|th)?(?!\\d|\\s*[:ap]))`,
   'giu',

@@ -74,7 +74,7 @@ function partOf(context: ParsingContext, result: ParsingResult): ParsingResult |
 
 type Days = [first: Date, last: Date]
 
-/** Of a month, or of a year; the middle of a quarter is none that everybody agrees on. */
+/** Half of a month or of a year; nobody agrees on the middle of a quarter. */
 function halfOf([from, to]: Days, isLast: boolean): Days | null {
   const { year, month } = dateParts(from)
   const isFrom = (start: Date, months: number): boolean =>
