@@ -18,7 +18,7 @@ export function modelsCommand(): Command {
   const check = new Command('check')
     .summary('compare merged models with a full build')
     .description(
-      'Builds merged models in full, beside the rows that were merged, and compares them by key. Stores nothing; ends with 1 where they differ.',
+      'Builds merged models in full, beside the rows that were merged, and compares them by key. Stores nothing; ends with 7 where they differ.',
     )
     .argument('[names...]', 'some models, merged or not')
   const rebuild = new Command('rebuild')

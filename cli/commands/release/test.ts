@@ -16,7 +16,7 @@ export function testCommand(): Command {
   const command = new Command('test')
     .summary('run the tests with rows')
     .description(
-      'Runs the tests in tests/*.yaml against the queries and models of the files, on the engine of the service and with the columns of its tables. Saves nothing; ends with 1 where one does not pass.',
+      'Runs the tests in tests/*.yaml against the queries and models of the files, on the engine of the service and with the columns of its tables. Saves nothing; ends with 7 where one does not pass.',
     )
     .argument('[names...]', 'some of them, by the names of their files')
     .option('--from-call <query>', 'write a test of the last recorded call of a deployed query into tests/')
