@@ -2,6 +2,7 @@ import { createHash, createHmac, generateKeyPairSync, verify } from 'node:crypto
 import type { IncomingMessage } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { expectStatus, openTestApp, type Person, type TestApp } from '../harness/app.ts'
 import { openSource, type Source } from '../harness/source.ts'
@@ -197,4 +198,70 @@ test('a client certificate opens what only its owner may see', async () => {
   } finally {
     await new Promise((resolve) => server.close(resolve))
   }
+})
+
+describe('an API that sends its caller elsewhere', () => {
+  const proofs: Array<[string, Record<string, unknown>]> = [
+    [
+      'AWS Signature',
+      { access_key_id: 'AKIDEXAMPLE', secret_access_key: 's', region: 'eu-1', service: 'x', session_token: 't0ken' },
+    ],
+    ['HMAC', { secret: 'k', template: '{method}{path}', header: 'X-Sign', nonce_header: 'X-Nonce' }],
+    ['Client Certificate', { certificate, private_key: privateKey }],
+  ]
+  test.each(proofs)(
+    'takes no proof of %s along to another origin, by a redirect or as the next page',
+    async (authType, auth) => {
+      const seen: Array<Record<string, unknown>> = []
+      const note = (request: IncomingMessage) => {
+        const { authorized } = request.socket as TLSSocket
+        seen.push({
+          ...request.headers,
+          proved: authorized,
+          peer: Object.keys((request.socket as TLSSocket).getPeerCertificate()),
+        })
+      }
+      const secure = {
+        cert: certificate,
+        key: privateKey,
+        ca: certificate,
+        requestCert: true,
+        rejectUnauthorized: false,
+      }
+      const other = createServer(secure, (request, response) => {
+        note(request)
+        response.writeHead(200, json).end('{"data":[{"id":2}],"next":null}')
+      })
+      const first = createServer(secure, (request, response) => {
+        const to = `https://localhost:${(other.address() as AddressInfo).port}/`
+        if (request.url?.startsWith('/redirect') === true) return void response.writeHead(302, { location: to }).end()
+        response.writeHead(200, json).end(JSON.stringify({ data: [{ id: 1 }], next: `${to}?page=2` }))
+      })
+      const listen = (server: typeof other) => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      await Promise.all([listen(other), listen(first)])
+      const origin = `https://localhost:${(first.address() as AddressInfo).port}`
+      try {
+        await tryOut({ url: `${origin}/redirect`, authType, auth })
+        const config = { url: `${origin}/pages`, method: 'GET', authType, auth, responsePathExtractor: 'data' }
+        await editor.post('/v1/http/execute-request', {
+          project_id: projectId,
+          datasource_id: `ds_${projectId}`,
+          connect_spec: { name: 'Orders', id: 'http_api', config },
+          url: config.url,
+          method: 'GET',
+          pagination: { type: 'next_link', path: 'next' },
+        })
+        expect(seen.length).toBeGreaterThanOrEqual(1)
+        for (const { proved, peer, ...headers } of seen) {
+          expect([proved, peer]).toEqual([false, []])
+          expect(Object.keys(headers).filter((name) => /sign|nonce|auth|amz|token/i.test(name))).toEqual([])
+        }
+      } finally {
+        for (const server of [first, other]) {
+          server.closeAllConnections()
+          server.close()
+        }
+      }
+    },
+  )
 })

@@ -36,3 +36,19 @@ test('a resource of 100,000 letters that is included in every row, or a thousand
   expect(lines).toHaveLength(100)
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ id: '0', of: { id: '1', text: name } })
 })
+
+test('types, ids and relationships that are called as what every object has lead to themselves alone', async () => {
+  const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty']
+  const pointer = (name: string) => `{"type":"${name}","id":"${name}"}`
+  const relationships = names.map(
+    (name) => `"${name}":{"data":${pointer(name)}},"${name}s":{"data":[${pointer(name)},{"type":"x","id":null},7]}`,
+  )
+  const included = names.map(
+    (name) => `{"type":"${name}","id":"${name}","attributes":{"__proto__":{"polluted":1},"text":"${name}"}}`,
+  )
+  const answer = `{"data":[{"id":"1","relationships":{${relationships.join(',')},"none":null,"empty":{}}}],"included":[${included.join(',')}]}`
+  const { lines } = await run(answer, { path: 'data', included: true })
+  const row = JSON.parse(lines[0] ?? '') as Record<string, { text: string }>
+  for (const name of names) expect(Object.getOwnPropertyDescriptor(row, name)?.value).toMatchObject({ text: name })
+  expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+})
