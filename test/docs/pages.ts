@@ -26,7 +26,7 @@ export const notRun: Array<{ page: string; begins: string; why: string }> = [
   },
   {
     page: 'docs/quick-start.md',
-    begins: 'npm install --ignore-scripts ./sluice-0.2.0.tgz',
+    begins: 'npm install ./sluice-0.2.0.tgz',
     why: '`npm test -- package` packs the package, installs it in an empty folder and starts it.',
   },
   {
@@ -46,7 +46,7 @@ export const notRun: Array<{ page: string; begins: string; why: string }> = [
   },
   {
     page: 'docs/cli.md',
-    begins: 'npm install --ignore-scripts ./sluice-0.2.0.tgz',
+    begins: 'npm install ./sluice-0.2.0.tgz',
     why: '`npm test -- package` packs the package, installs it in an empty folder and starts it.',
   },
   {
