@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
@@ -21,6 +21,8 @@ const answerChars = 65_536
 export async function signInByBrowser(url: string, show: (address: string) => void): Promise<string> {
   const verifier = randomBytes(32).toString('base64url')
   const state = randomBytes(16).toString('base64url')
+  // Loaded here: it brings a second HTTP client, which is a third of a start.
+  const { createServer } = await import('node:http')
   const server = createServer()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -53,11 +55,7 @@ export async function signInByBrowser(url: string, show: (address: string) => vo
   }
 }
 
-async function waitForReturn(
-  server: ReturnType<typeof createServer>,
-  state: string,
-  signal: AbortSignal,
-): Promise<string> {
+async function waitForReturn(server: Server, state: string, signal: AbortSignal): Promise<string> {
   for (;;) {
     const [request, response] = (await once(server, 'request', { signal }).catch(() => {
       throw new CommandFailure('credentials', 'Nobody signed in within five minutes.', { hint: again })

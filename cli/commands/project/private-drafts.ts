@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { z } from 'zod'
 import type { DefinedQuery } from '../../../api/definition.ts'
@@ -30,6 +30,8 @@ export async function servePrivately(
     path: `/v1/projects/${await context.projectId()}/queries`,
     queries: [],
   }
+  // Loaded here: it brings a second HTTP client, which is a third of a start.
+  const { createServer } = await import('node:http')
   const server = createServer((request, response) => {
     void answer(drafts, request)
       .catch((error: unknown) => refusal(error))

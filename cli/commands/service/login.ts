@@ -15,7 +15,7 @@ export function loginCommand(): Command {
   const command = new Command('login')
     .summary('sign in to a service')
     .description(
-      'Signs in with your browser and keeps a management token for this address in ~/.config/sluice/credentials.yaml, which only you can read. It is good for 30 days and does no more than you may. Without a browser here it shows a code, which you type in one elsewhere. From a script: `sluice login < token`.',
+      'Signs in with your browser and keeps a management token for this address in ~/.config/sluice/credentials.yaml, which only you can read. It expires after 30 days and does no more than you may. Without a browser here it shows a code, which you type in one elsewhere. From a script: `sluice login < token`.',
     )
     .option('--device', 'show a code for a browser on another machine')
     .option('--token', 'ask for a management token that you have')
@@ -65,7 +65,7 @@ export function logoutCommand(): Command {
 async function logout(context: Context): Promise<void> {
   const { environment, url, style } = context
   const { token } = await readStored(environment, url)
-  // What is kept goes in any case: it can still be revoked in the app.
+  // The file is cleared in any case: the token can still be revoked in the app.
   const isRevoked = token !== undefined && (await endToken(url, token).catch(() => false))
   const wasKept = await forget(environment, url)
   if (context.json) return context.printJson({ url, forgotten: wasKept, revoked: isRevoked })

@@ -170,7 +170,7 @@ export async function decideDevice(
   })
 }
 
-/** What was typed, as the screen of the device shows it. */
+/** The typed code, as the screen of the device shows it. */
 function spelled(typed: string): string {
   const only = typed.toUpperCase().replaceAll(/[^A-Z]/g, '')
   return `${only.slice(0, 4)}-${only.slice(4)}`
