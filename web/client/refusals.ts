@@ -19,13 +19,18 @@ export function explain(error: Error): { what: string; next: string | null } {
   return { what: error.message, next: null }
 }
 
+/** Tests with rows that do not pass: nothing on the page is wrong by itself, and whoever knows better may go on. */
+export function isTestFailure(error: Error): boolean {
+  return isRefusal(error) && error.envelope.reason === 'test_failed'
+}
+
 /** Server messages about single fields, by field, as sentences. */
 export function fieldErrors(error: Error): Record<string, string> {
-  if (!isRefusal(error)) return {}
+  if (!isRefusal(error) || isTestFailure(error)) return {}
   return Object.fromEntries((error.envelope.details ?? []).map(({ field, message }) => [field, sentence(message)]))
 }
 
-/** Server messages about fields that are not on the page; null when there are none about any field. */
+/** Server messages about fields that are not on the page, or about tests; null when there are none. */
 export function unplacedDetails(
   error: Error,
   fields: readonly string[],
@@ -33,5 +38,8 @@ export function unplacedDetails(
   if (!isRefusal(error) || error.envelope.details === undefined) return null
   return error.envelope.details
     .filter(({ field }) => !fields.includes(field))
-    .map(({ field, message }) => ({ field, sentence: ofField(field, message) }))
+    .map(({ field, message }) => ({
+      field,
+      sentence: isTestFailure(error) ? `${field}: ${message}` : ofField(field, message),
+    }))
 }

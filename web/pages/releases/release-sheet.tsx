@@ -133,7 +133,13 @@ function Sheet({ place, act, onClose }: Props) {
             onChange={(event) => setAccepted(event.currentTarget.checked)}
           />
         )}
-        <RefusalNotice error={make.error} />
+        <RefusalNotice
+          error={make.error}
+          anyway={{
+            verb: 'Release anyway',
+            act: () => make.mutate({ force: true, message, trial }, { onSuccess: onClose }),
+          }}
+        />
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={onClose}>
             {found !== undefined && count === 0 ? 'Close' : 'Cancel'}

@@ -2,7 +2,7 @@ import { Alert, Anchor, Button, Group, List, Stack, Text } from '@mantine/core'
 import { CircleAlert } from 'lucide-react'
 import { isRefusal } from '../../client/api.ts'
 import { paths } from '../../browser/paths.ts'
-import { explain, unplacedDetails } from '../../client/refusals.ts'
+import { explain, isTestFailure, unplacedDetails } from '../../client/refusals.ts'
 import { CopyMark } from './copy.tsx'
 import classes from './refusal.module.css'
 
@@ -11,17 +11,20 @@ type Props = {
   /** Fields of the form around it, which show what concerns them themselves. */
   fields?: readonly string[]
   onRetry?: () => void
+  /** The act without the tests that do not pass. */
+  anyway?: { verb: string; act: () => void }
 }
 
 const none: readonly string[] = []
 
 /** The error, its reason and the next step, with the id under which the server's log has it. */
-export function RefusalNotice({ error, fields = none, onRetry }: Props) {
+export function RefusalNotice({ error, fields = none, onRetry, anyway }: Props) {
   if (error === null) return null
   const { what, next } = explain(error)
   const details = unplacedDetails(error, fields)
   const requestId = isRefusal(error) ? error.envelope.request_id : ''
   const code = isRefusal(error) ? error.envelope.error : null
+  const failsTests = isTestFailure(error)
   // Every word of it stands beside its field already.
   if (details !== null && details.length === 0) return null
   return (
@@ -30,13 +33,21 @@ export function RefusalNotice({ error, fields = none, onRetry }: Props) {
         {details === null ? (
           <Text>{what}</Text>
         ) : (
-          <List spacing={2}>
-            {details.map(({ field, sentence }) => (
-              <List.Item key={`${field} ${sentence}`}>{sentence}</List.Item>
-            ))}
-          </List>
+          <>
+            {failsTests && <Text>{details.length === 1 ? 'A test does' : `${details.length} tests do`} not pass:</Text>}
+            <List spacing={2}>
+              {details.map(({ field, sentence }) => (
+                <List.Item key={`${field} ${sentence}`}>{sentence}</List.Item>
+              ))}
+            </List>
+          </>
         )}
         {next !== null && <Text c="dimmed">{next}</Text>}
+        {failsTests && anyway !== undefined && (
+          <Button variant="default" size="xs" onClick={anyway.act}>
+            {anyway.verb}
+          </Button>
+        )}
         {onRetry !== undefined && (
           <Button variant="default" size="xs" onClick={onRetry}>
             Try again

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { overAllRows } from '../../../../api/new-rows.ts'
 import { paths } from '../../../browser/paths.ts'
-import { call, isRefusal } from '../../../client/api.ts'
+import { call } from '../../../client/api.ts'
 import { fieldErrors } from '../../../client/refusals.ts'
 import { useStoppable } from '../../../client/queries.ts'
 import type { Project } from '../../../client/wire.ts'
@@ -55,9 +55,7 @@ export function ModelScreen({ project, model, tables }: Props) {
     return call<Preview>('POST', `/v1/projects/${project.id}/queries/run`, { body, signal, timeoutMs: 120_000 })
   })
   const isChanged = JSON.stringify(fields) !== JSON.stringify(saved)
-  // Tests that fail are no fields of the form.
-  const isFailing = isRefusal(acts.save.error) && acts.save.error.envelope.reason === 'test_failed'
-  const wrong = acts.save.error === null || isFailing ? {} : fieldErrors(acts.save.error)
+  const wrong = acts.save.error === null ? {} : fieldErrors(acts.save.error)
   const load = mode === 'merge' ? { mode: 'merge' as const, primary_key: keys } : { mode: 'replace' as const }
   const kept = { keep_versions: model?.keep_versions ?? 5, tags: model?.tags ?? [] }
   const times = {
@@ -91,14 +89,11 @@ export function ModelScreen({ project, model, tables }: Props) {
       </Heading>
       <Stack gap="md" mb="md">
         {model !== null && <ModelState project={project} model={model} />}
-        <RefusalNotice error={acts.save.error ?? acts.rebuild.error} fields={Object.keys(wrong)} />
-        {isFailing && (
-          <Group>
-            <Button variant="default" onClick={() => save(true)}>
-              Save anyway
-            </Button>
-          </Group>
-        )}
+        <RefusalNotice
+          error={acts.save.error ?? acts.rebuild.error}
+          fields={Object.keys(wrong)}
+          anyway={{ verb: 'Save anyway', act: () => save(true) }}
+        />
       </Stack>
       <div className={queryClasses.work}>
         <div className={`${shared.panel} ${queryClasses.sql}`}>

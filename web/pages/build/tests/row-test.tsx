@@ -1,18 +1,19 @@
-import { Button, Code, Group, Stack, Text } from '@mantine/core'
+import { Code, Stack, Text } from '@mantine/core'
 import { CircleCheck, CircleDashed, CircleX } from 'lucide-react'
+import type { ReactNode } from 'react'
 import { PlainTable } from '../../../parts/table/list.tsx'
 import { sayCount, sayValue } from '../../../text/words.ts'
 import classes from './row-tests.module.css'
 import type { RowTest, TestResult } from './use-row-tests.ts'
 
 type Rows = Array<Record<string, unknown>>
-type Props = { test: RowTest; result: TestResult | null; onDelete: (() => void) | null }
+type Props = { test: RowTest; result: TestResult | null; end: ReactNode }
 
 /** Most rows of a table that are shown of a test. */
 const mostRows = 20
 
 /** One test, which opens to its rows; where it did not pass, with those that differ. */
-export function RowTestLine({ test, result, onDelete }: Props) {
+export function RowTestLine({ test, result, end }: Props) {
   const { name, description, given } = test
   return (
     <details className={classes.test}>
@@ -39,13 +40,7 @@ export function RowTestLine({ test, result, onDelete }: Props) {
             <RowsOf label={`Unexpected of ${name}`} title="Came instead" rows={result.unexpected} />
           </>
         )}
-        {onDelete !== null && (
-          <Group>
-            <Button size="compact-sm" variant="default" c="var(--sluice-danger)" onClick={onDelete}>
-              Delete test
-            </Button>
-          </Group>
-        )}
+        {end}
       </Stack>
     </details>
   )

@@ -4,13 +4,14 @@ import { Loaded } from '../../../parts/text/loaded.tsx'
 import { RefusalNotice } from '../../../parts/text/refusal.tsx'
 import { Verdict } from '../../../parts/text/verdict.tsx'
 import { sayCount } from '../../../text/words.ts'
+import { DeleteTest } from './delete-test.tsx'
 import { RowTestLine } from './row-test.tsx'
 import classes from './row-tests.module.css'
 import { useRowTests, type Tested, type TestResult } from './use-row-tests.ts'
 
 /** The tests with rows of a query or model: run on the text as it stands in the editor, and made of the last call. */
 export function RowTests({ project, tested }: { project: Project; tested: Tested }) {
-  const { tests, results, run, fromCall, remove } = useRowTests(project, tested)
+  const { tests, results, run, fromCall } = useRowTests(project, tested)
   const isEditor = project.role !== 'viewer'
   return (
     <section aria-label="Tests with rows" className={classes.tests}>
@@ -36,7 +37,7 @@ export function RowTests({ project, tested }: { project: Project; tested: Tested
                   key={test.name}
                   test={test}
                   result={results.get(test.name) ?? null}
-                  onDelete={isEditor ? () => remove.mutate(test.name) : null}
+                  end={isEditor ? <DeleteTest project={project} test={test} /> : null}
                 />
               ))}
               {isEditor && (
@@ -60,7 +61,7 @@ export function RowTests({ project, tested }: { project: Project; tested: Tested
             </>
           )}
         </Loaded>
-        <RefusalNotice error={run.error ?? fromCall.error ?? remove.error} />
+        <RefusalNotice error={run.error ?? fromCall.error} />
         <Outcome results={[...results.values()]} />
       </Stack>
     </section>

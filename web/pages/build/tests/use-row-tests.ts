@@ -20,7 +20,7 @@ type Sent = z.input<typeof rowTests.runTests>
 export function useRowTests(project: Project, tested: Tested) {
   const all = `/v1/projects/${project.id}/tests`
   const { kind, name } = tested
-  const key = ['projects', project.id, 'tests', kind, name]
+  const key = testsKey(project, kind, name)
   const tests = useQuery({
     queryKey: key,
     queryFn: ({ signal }) => call<{ data: RowTest[] }>('GET', `${all}?${kind}=${name}`, { signal }),
@@ -42,10 +42,15 @@ export function useRowTests(project: Project, tested: Tested) {
     () => call<RowTest>('POST', `${all}/from-call`, { body: { query: name }, timeoutMs: 120_000 }),
     { refresh: [key], say: (made) => `The test ${made.name} is made. Look through its rows before you share them.` },
   )
-  const remove = useAct((test: string) => call<undefined>('DELETE', `${all}/${test}`), {
-    refresh: [key],
-    say: (_, test) => `The test ${test} is deleted.`,
-  })
   const results = new Map((ran?.of === text ? ran.results : []).map((each) => [each.name, each]))
-  return { tests, results, run, fromCall, remove }
+  return { tests, results, run, fromCall }
 }
+
+export function useDeleteTest(project: Project, { name, query, model }: RowTest) {
+  return useAct(() => call<undefined>('DELETE', `/v1/projects/${project.id}/tests/${name}`), {
+    refresh: [query === undefined ? testsKey(project, 'model', model ?? '') : testsKey(project, 'query', query)],
+    say: () => `The test ${name} is deleted.`,
+  })
+}
+
+const testsKey = (project: Project, kind: Tested['kind'], name: string) => ['projects', project.id, 'tests', kind, name]

@@ -68,7 +68,10 @@ function Sheet({ projectId, name, move, onClose }: Props) {
             onChange={(event) => setAccepted(event.currentTarget.checked)}
           />
         )}
-        <RefusalNotice error={act.error} />
+        <RefusalNotice
+          error={act.error}
+          anyway={{ verb: `${verb} anyway`, act: () => act.mutate(true, { onSuccess: onClose }) }}
+        />
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={onClose}>
             Cancel
