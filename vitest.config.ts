@@ -64,7 +64,7 @@ export default defineConfig({
       ...prepared('neighbours', 'TEST_NEIGHBOURS', alone(1)),
       ...prepared('objects', 'TEST_OBJECTS'),
       // Loads of Java start, and a coordinator takes its time to notice that a worker is gone.
-      ...prepared('trino', 'TEST_TRINO', { testTimeout: 900_000, hookTimeout: 400_000 }),
+      ...prepared('trino', 'TEST_TRINO', { testTimeout: 900_000, hookTimeout: 1_000_000 }),
       ...prepared('scale', 'TEST_SCALE', { ...alone(1), disableConsoleIntercept: true }),
       ...prepared('soak', 'TEST_SOAK'),
       ...prepared('clients', 'TEST_CLIENTS'),

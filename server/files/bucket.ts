@@ -40,12 +40,16 @@ export type Bucket = {
   put(path: string, file: StoredFile, options: { sizeBytes: number; isDamaged: boolean }): Promise<void>
   /** Undefined where there is none. */
   get(file: StoredFile): Promise<{ body: Readable; sizeBytes: number } | undefined>
+  /** What others put beside our objects, by its address; undefined where there is none. */
+  getAt(address: string): Promise<{ body: Readable; sizeBytes: number } | undefined>
   sizeOf(file: StoredFile): Promise<number | undefined>
   remove(file: StoredFile): Promise<void>
   /** Where an object lies, for others that read the same bucket. */
   addressOf(file: StoredFile): string
   /** Everything whose address begins so; what others put beside our objects. */
   removeUnder(address: string): Promise<void>
+  /** Names of the folders in a folder; what others put beside our objects. */
+  foldersIn(address: string): Promise<string[]>
   /** Parts of uploads that were never finished, of processes that were killed. */
   endStaleUploads(before: Date): Promise<number>
   /** Whether it answered when it was last asked. */
@@ -114,6 +118,27 @@ export function createBucket(options: BucketOptions): Bucket {
     }
   }
 
+  /** The key of an address below our own: one mistake here would be everybody's data. */
+  const keyUnder = (address: string): string => {
+    const { hostname, pathname } = new URL(address)
+    const key = decodeURIComponent(pathname.slice(1))
+    if (hostname !== name || !key.startsWith(prefix === '' ? '' : `${prefix}/`) || key.length <= prefix.length + 1) {
+      throw new Error(`${address} is not below ${options.url}`)
+    }
+    return key
+  }
+  const folderUnder = (address: string): string => {
+    const key = keyUnder(address)
+    if (!key.endsWith('/')) throw new Error(`${address} is no folder`)
+    return key
+  }
+
+  const read = (Key: string) =>
+    reported(async () => {
+      const { Body, ContentLength } = await client.send(new GetObjectCommand({ Bucket: name, Key }))
+      return { body: Body as Readable, sizeBytes: ContentLength ?? 0 }
+    }, 'read from')
+
   return {
     url: options.url,
     async put(path, file, { sizeBytes, isDamaged }) {
@@ -125,11 +150,8 @@ export function createBucket(options: BucketOptions): Bucket {
         await handle.close()
       }
     },
-    get: (file) =>
-      reported(async () => {
-        const { Body, ContentLength } = await client.send(new GetObjectCommand({ Bucket: name, Key: keyOf(file) }))
-        return { body: Body as Readable, sizeBytes: ContentLength ?? 0 }
-      }, 'read from'),
+    get: (file) => read(keyOf(file)),
+    getAt: async (address) => read(keyUnder(address)),
     sizeOf: (file) =>
       reported(async () => {
         const { ContentLength } = await client.send(new HeadObjectCommand({ Bucket: name, Key: keyOf(file) }))
@@ -140,11 +162,7 @@ export function createBucket(options: BucketOptions): Bucket {
     },
     addressOf: (file) => `s3://${name}/${keyOf(file)}`,
     async removeUnder(address) {
-      const Prefix = new URL(address).pathname.slice(1)
-      // Nothing but a folder below our own: one mistake here would be everybody's data.
-      if (!Prefix.startsWith(prefix) || Prefix.length <= prefix.length + 1 || !Prefix.endsWith('/')) {
-        throw new Error(`${address} is no folder of ${options.url}`)
-      }
+      const Prefix = folderUnder(address)
       for (;;) {
         const found = await reported(() => client.send(new ListObjectsV2Command({ Bucket: name, Prefix })), 'read from')
         const keys = (found?.Contents ?? []).flatMap(({ Key }) => (Key === undefined ? [] : [Key]))
@@ -153,6 +171,18 @@ export function createBucket(options: BucketOptions): Bucket {
           await reported(() => client.send(new DeleteObjectCommand({ Bucket: name, Key })), 'write to')
         }
       }
+    },
+    async foldersIn(address) {
+      const Prefix = folderUnder(address)
+      const names: string[] = []
+      let after: string | undefined
+      do {
+        const list = new ListObjectsV2Command({ Bucket: name, Prefix, Delimiter: '/', ContinuationToken: after })
+        const found = await reported(() => client.send(list), 'read from')
+        names.push(...(found?.CommonPrefixes ?? []).map((each) => (each.Prefix ?? '').slice(Prefix.length, -1)))
+        after = found?.NextContinuationToken
+      } while (after !== undefined)
+      return names
     },
     async endStaleUploads(before) {
       const found = await reported(

@@ -6,7 +6,7 @@ import { accessRules } from './catalog/access-rules.ts'
 import { openTrinoClient } from './client/client.ts'
 import { createTrinoEngine, type TrinoLimits } from './trino-engine.ts'
 import { createIcebergCatalog } from './catalog/iceberg-catalog.ts'
-import { contentSchema } from './catalog/names.ts'
+import { createModelTables } from './catalog/model-tables.ts'
 import { createTrinoSchemas } from './catalog/schemas.ts'
 import { createSpool } from './client/spool.ts'
 
@@ -26,7 +26,7 @@ type Parts = {
   store: Database
   files: Files
   builder: TableBuilder
-  executors: Pick<Engine, 'convert' | 'stream'>
+  executors: Pick<Engine, 'convert' | 'stream' | 'writeTable'>
   bucket: Bucket
   now: () => number
 }
@@ -47,10 +47,11 @@ export function openTrino(options: TrinoOptions, parts: Parts): Trino {
   const { user, catalog, limits } = options
   const { store, bucket, now } = parts
   const client = openTrinoClient({ ...options, timeoutMs: options.requestTimeoutMs, connections: limits.queries })
-  const location = `${bucket.url.replace(/\/$/, '')}/iceberg/${contentSchema}`
+  const location = `${bucket.url.replace(/\/$/, '')}/iceberg`
   const iceberg = createIcebergCatalog(store, { catalog, location })
   const schemas = createTrinoSchemas({ ...parts, client, iceberg, catalog, timeoutMs: options.tableTimeoutMs })
-  const engine = createTrinoEngine({ client, schemas, spool: createSpool(parts), limits })
+  const models = createModelTables({ ...parts, client, iceberg, catalog, location: `${location}/models` })
+  const engine = createTrinoEngine({ client, schemas, models, spool: createSpool(parts), limits })
   return {
     engine,
     async accessRules(key) {
@@ -59,6 +60,7 @@ export function openTrino(options: TrinoOptions, parts: Parts): Trino {
     },
     isReached: () => client.isReached(),
     async sweep() {
+      await models.sweep()
       const metadata = await iceberg.forgetUnused(now())
       for (const file of metadata) await bucket.removeUnder(`${file.slice(0, file.indexOf('/metadata/'))}/`)
       return metadata.length

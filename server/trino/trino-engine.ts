@@ -14,6 +14,7 @@ import { openGate } from '../flow/index.ts'
 import type { TrinoClient, TrinoResult } from './client/client.ts'
 import { namedOnce, rowEncoder, type TextFormat } from './dialect/formats.ts'
 import { inspectStatement } from './dialect/inspect.ts'
+import type { ModelTables } from './catalog/model-tables.ts'
 import { projectUser } from './catalog/names.ts'
 import { planOf } from './dialect/plan.ts'
 import type { RunAs } from './client/run-as.ts'
@@ -25,6 +26,8 @@ import { typeOfSignature } from './client/types.ts'
 export type TrinoEngineParts = {
   client: TrinoClient
   schemas: TrinoSchemas
+  /** For tables of statements. */
+  models: ModelTables
   /** For formats that are not lines of text. */
   spool: Spool
   limits: TrinoLimits
@@ -46,7 +49,7 @@ export type TrinoLimits = {
 
 /** Trino behind the door of queries: each statement in the schema of the catalog that its caller holds. */
 // Over 70 lines: the verbs of the door share the turns, and the way in which a statement is ended.
-export function createTrinoEngine({ client, schemas, spool, limits }: TrinoEngineParts): DialectEngine {
+export function createTrinoEngine({ client, schemas, models, spool, limits }: TrinoEngineParts): DialectEngine {
   const gate = openGate({
     room: limits.queries,
     perName: Math.max(1, Math.floor((limits.queries * 3) / 4)),
@@ -104,8 +107,15 @@ export function createTrinoEngine({ client, schemas, spool, limits }: TrinoEngin
     stream: (_scope, catalog, input) => openStream(catalog, input),
     // Background streams run beside the rest; this process keeps a quarter of its places from any one project.
     streamBehind: (_scope, catalog, input) => openStream(catalog, input),
-    writeTable: (_scope, catalog, { path, ...input }, limitsOfCall = {}) =>
-      spool.write(catalog.projectId, { ...input, ...limitsOfCall, slots: [], path }, (lines) => stream(catalog, lines)),
+    writeTable: (_scope, catalog, { sql, path, maxRows, maxBytes }, left = {}) => {
+      const statement = statementOf(sql)
+      return within(catalog, left, async (run) => {
+        const { columns } = await inspectStatement(client, { statement, catalog, run }, { slots: [] })
+        const { timeoutMs = limits.timeoutMs } = left
+        const wanted = { projectId: catalog.projectId, path, maxRows, maxBytes, timeoutMs }
+        return models.write(run, { ...wanted, columns, sql: statement.sql })
+      })
+    },
     inspect: (_scope, catalog, input, left = {}) => {
       const timeoutMs = Math.min(limits.inspectionTimeoutMs, left.timeoutMs ?? Number.POSITIVE_INFINITY)
       const statement = statementOf(input.sql)

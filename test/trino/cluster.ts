@@ -32,6 +32,7 @@ export function describeCluster(stageOf: () => Stage): void {
     }
     beforeAll(async () => {
       stage = stageOf()
+      await stage.startJobs()
       mine = await stage.project('trino', { secrets: numbered(3) })
       other = await stage.project('trino', { secrets: numbered(5) })
       for (const project of [mine, other]) await project.deploy({ name: 'n', sql: 'SELECT count(*) AS n FROM secrets' })
@@ -118,6 +119,7 @@ export function describeCluster(stageOf: () => Stage): void {
 
   test('a table that is loaded bit by bit is read with what was replaced, and without columns that are hidden', async () => {
     const stage = stageOf()
+    await stage.startJobs()
     const project = await stage.project('trino', {})
     const config = { url: stage.source.url, method: 'GET', parameters: { since: { value: '{{last_value}}' } } }
     const load = { mode: 'merge', primary_key: ['id'], cursor: { field: 'at' } }

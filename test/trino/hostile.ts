@@ -192,6 +192,7 @@ export function describeHostile(stageOf: () => Stage): void {
     const ask = (sql: string, schema = names.mine) => stage.cluster.ask(sql, mine.id.toLowerCase(), schema)
     beforeAll(async () => {
       stage = stageOf()
+      await stage.startJobs()
       mine = await stage.project('trino', { secrets: [{ id: 1, value: 1 }] })
       other = await stage.project('trino', { treasure: [{ id: 1, [column]: marker }] })
       await mine.deploy({ name: 'own', sql: 'SELECT count(*) AS n FROM secrets' })
@@ -219,6 +220,70 @@ export function describeHostile(stageOf: () => Stage): void {
       const { body } = await expectStatus(200, other.caller.post('/v1/queries/own', {}))
       expect(body.data).toEqual([{ v: marker }])
       expect([await schemaOf(mine), await schemaOf(other)]).toEqual([names.mine, names.other])
+    })
+
+    test('what its user for models asks of the cluster reads no more, and writes nowhere but in a schema that none reads', async () => {
+      await mine.deploy({ name: 'own', sql: 'SELECT count(*) AS n FROM secrets' })
+      const user = `models_${mine.id.toLowerCase()}`
+      const made = (at: number) => `sluice.${user}.made_1_${at.toString(16).padStart(32, '0')}`
+      const as = (sql: string) => stage.cluster.ask(sql, user, names.mine)
+      await stage.t.app.store.pool.query(
+        `insert into iceberg.iceberg_namespace_properties (catalog_name, namespace, property_key, property_value)
+         values ('sluice', $1, 'exists', 'true') on conflict do nothing`,
+        [user],
+      )
+      const through: string[] = []
+      const foreign = reading(names).filter((sql) => sql.includes(names.other) || /\bsystem\.|content\./.test(sql))
+      for (const [at, sql] of foreign.entries()) {
+        const { error } = await as(`CREATE TABLE ${made(at)} AS SELECT * FROM (\n${sql}\n)`)
+        const isOver = error === null && !sql.includes('information_schema') && !sql.includes('system.jdbc')
+        if (isOver || (error ?? '').includes(marker)) through.push(`${sql}: ${error}`)
+      }
+      for (const sql of [...changing(names), ...maintaining(names).filter((each) => each.includes(names.other))]) {
+        const { error } = await as(sql)
+        if (error === null || /^(GENERIC|INTERNAL)/.test(error)) through.push(`${sql}: ${error}`)
+      }
+      for (const sql of [
+        `CREATE TABLE sluice.models_${other.id.toLowerCase()}.made_1_${'0'.repeat(32)} AS SELECT 1 AS a`,
+        `CREATE TABLE sluice.${user}.mine AS SELECT 1 AS a`,
+        `CREATE TABLE sluice.content.mine AS SELECT 1 AS a`,
+        `CREATE TABLE ${names.mine}.mine AS SELECT 1 AS a`,
+      ]) {
+        const { error } = await as(sql)
+        if (error?.startsWith('PERMISSION_DENIED') !== true) through.push(`${sql}: ${error}`)
+      }
+      expect(through).toEqual([])
+      const own = await as(`CREATE TABLE ${made(500)} AS SELECT * FROM secrets`)
+      expect(own.error).toBeNull()
+      expect((await as(`SELECT * FROM ${made(500)}`)).error).toMatch(/^PERMISSION_DENIED/)
+      // Its user for queries neither reads nor writes there.
+      for (const sql of [
+        `SELECT * FROM ${made(500)}`,
+        `CREATE TABLE ${made(501)} AS SELECT 1 AS a`,
+        `DROP TABLE ${made(500)}`,
+      ]) {
+        expect((await ask(sql)).error, sql).toMatch(/^PERMISSION_DENIED/)
+      }
+      expect((await as(`DROP TABLE ${made(500)}`)).error).toBeNull()
+    })
+
+    test('a model through the service reads no other project, and a refusal tells nothing', async () => {
+      const models = `/v1/projects/${mine.id}/models`
+      const through: string[] = []
+      const user = `models_${mine.id.toLowerCase()}`
+      const more = [
+        `SELECT * FROM ${user}.made_1_${'0'.repeat(32)}`,
+        `SELECT id FROM secrets) AS a (b) WITH NO DATA --`,
+        `SELECT id FROM secrets\n) CROSS JOIN (SELECT * FROM ${names.other}.treasure`,
+      ]
+      for (const [at, sql] of [...reading(names), ...changing(names), ...more].entries()) {
+        const { status, body } = await stage.t.operator.post(models, { name: `hostile_${at}`, sql })
+        const told = JSON.stringify(body).replaceAll(names.other, '').replaceAll(names.mine, '')
+        if (status !== 400 || told.includes(marker) || /Access Denied|s3:/.test(told)) {
+          through.push(`${sql}: ${status} ${told.slice(0, 300)}`)
+        }
+      }
+      expect(through).toEqual([])
     })
 
     test('whether another project has a table or a column is not told by the service', async () => {

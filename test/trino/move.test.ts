@@ -8,6 +8,7 @@ let stage: Stage
 let project: StageProject
 beforeAll(async () => {
   stage = await openStage()
+  await stage.startJobs()
 })
 afterAll(() => stage.close())
 

@@ -28,6 +28,7 @@ export function describeQueryPath(stageOf: () => Stage): void {
 
     beforeAll(async () => {
       stage = stageOf()
+      await stage.startJobs()
       project = await stage.project(engine, { visits, cities: [{ city: 'Berlin', people: 3_700_000 }] })
     })
 

@@ -16,6 +16,10 @@ export type Stage = {
   cluster: TrinoCluster
   /** Where the service listens. */
   url: string
+  /** Settings of another process of the same service. */
+  environment: Record<string, string>
+  /** Takes jobs in this process, too, from now on. */
+  startJobs(): Promise<void>
   project(engine: Engine, tables: Record<string, object[]>): Promise<StageProject>
   close(): Promise<void>
 }
@@ -45,7 +49,7 @@ export async function openStage(environment: Record<string, string> = {}): Promi
     const database = await createDatabase()
     closers.push(() => database.drop())
     const [port, trinoPort] = [await freePort(), await freePort()]
-    const t = await openTestApp({
+    const shared = {
       ...objects.environment,
       SLUICE_DATABASE_URL: database.url,
       SLUICE_TRINO_URL: `http://127.0.0.1:${trinoPort}`,
@@ -54,10 +58,11 @@ export async function openStage(environment: Record<string, string> = {}): Promi
       SLUICE_QUERY_TIMEOUT_MS: '60000',
       SLUICE_PREVIEW_ROWS: '100',
       ...environment,
-    })
+    }
+    const t = await openTestApp(shared)
     closers.push(() => t.close())
     const url = await t.listen(port)
-    await t.app.jobs.start()
+    let jobs: Promise<void> | undefined
     const cluster = await openTrinoCluster({
       port: trinoPort,
       databaseUrl: database.url,
@@ -66,7 +71,23 @@ export async function openStage(environment: Record<string, string> = {}): Promi
       rulesUrl: `${url}/trino/access-rules?key=${rulesKey}`,
     })
     closers.push(() => cluster.close())
-    return { t, source, objects, cluster, url, close, project: (...input) => makeProject(t, ...input) }
+    const credentials = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'].map((name) => [name, process.env[name] ?? ''])
+    const settings = {
+      ...shared,
+      SLUICE_SECRET_KEY: t.app.config.secretKey ?? '',
+      ...(Object.fromEntries(credentials) as Record<string, string>),
+    }
+    return {
+      t,
+      source,
+      objects,
+      cluster,
+      url,
+      environment: settings,
+      close,
+      startJobs: () => (jobs ??= t.app.jobs.start()),
+      project: (...input) => makeProject(t, ...input),
+    }
   } catch (error) {
     await close()
     throw error

@@ -1,5 +1,5 @@
 import { inTransaction, type Database } from '../../store/index.ts'
-import { contentSchema, makingPrefix } from './names.ts'
+import { contentSchema, makingPrefix, neededUntil } from './names.ts'
 
 /** A name in a schema, and the table that it is bound to. */
 export type BoundTable = { name: string; content: string }
@@ -17,13 +17,33 @@ export function createIcebergCatalog(
   { catalog, location }: { catalog: string; location: string },
 ) {
   return {
-    /** The schema that tables are made in. */
-    async prepare(): Promise<void> {
+    /** A schema that tables are made in. */
+    async prepare(schema: string): Promise<void> {
       await pool.query(
         `insert into iceberg.iceberg_namespace_properties (catalog_name, namespace, property_key, property_value)
          values ($1, $2, 'location', $3), ($1, $2, 'exists', 'true') on conflict do nothing`,
-        [catalog, contentSchema, location],
+        [catalog, schema, `${location}/${schema}`],
       )
+    },
+
+    /** Lets go of a table of a model. */
+    async discard(schema: string, name: string): Promise<void> {
+      await pool.query(
+        'delete from iceberg.iceberg_tables where catalog_name = $1 and table_namespace = $2 and table_name = $3',
+        [catalog, schema, name],
+      )
+    },
+
+    /** Lets go of tables of models whose builds were killed. */
+    async discardOverdue(now: number): Promise<void> {
+      const { rows } = await pool.query<{ schema: string; name: string }>(
+        `select table_namespace as schema, table_name as name from iceberg.iceberg_tables
+         where catalog_name = $1 and starts_with(table_namespace, 'models_')`,
+        [catalog],
+      )
+      for (const { schema, name } of rows) {
+        if ((neededUntil(name) ?? 0) < now) await this.discard(schema, name)
+      }
     },
 
     /** Those of some tables that are there; they stay for as long as a sweep leaves what is young. */
@@ -108,7 +128,7 @@ export function createIcebergCatalog(
         await connection.query("delete from iceberg.trino_schemas where used_at < now() - interval '1 day'")
         await connection.query(
           `delete from iceberg.iceberg_tables where catalog_name = $1 and table_namespace <> $2
-           and not exists (select 1 from iceberg.trino_schemas where name = table_namespace)`,
+           and not starts_with(table_namespace, 'models_') and not exists (select 1 from iceberg.trino_schemas where name = table_namespace)`,
           [catalog, contentSchema],
         )
         await connection.query(

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Catalog } from '../../engine/index.ts'
 import { openGate, untilAborted } from '../../flow/index.ts'
 import { faultOf } from '../client/failures.ts'
-import { projectUser, schemaPrefix } from './names.ts'
+import { contentSchema, projectUser, schemaPrefix } from './names.ts'
 import { catalogName, contentName, makeContentTable, type TableParts } from './tables.ts'
 import { quoteIdentifier } from '../client/types.ts'
 
@@ -41,7 +41,7 @@ export function createTrinoSchemas(parts: TableParts): TrinoSchemas {
 
   async function make(catalog: Catalog, schema: string): Promise<void> {
     const { iceberg } = parts
-    await iceberg.prepare()
+    await iceberg.prepare(contentSchema)
     const contents = new Map(catalog.tables.map((table) => [contentName(table), table]))
     const there = await iceberg.known([...contents.keys()])
     const missing = [...contents].filter(([content]) => !there.has(content))

@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher } from 'undici'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Failure } from '../../failure.ts'
-import { trinoAway, trinoFailure, type TrinoError } from './failures.ts'
+import { tableTooLarge, trinoAway, trinoFailure, type TrinoError } from './failures.ts'
 import { readPage, type TrinoColumn, type TrinoPage } from './pages.ts'
 
 export type TrinoClientOptions = {
@@ -23,6 +23,8 @@ export type TrinoStatement = {
   session?: Record<string, string>
   /** The statement that `EXECUTE`, `DESCRIBE INPUT` and `DESCRIBE OUTPUT` know as `s`. */
   prepared?: string
+  /** What its workers may write; more ends it. */
+  maxWrittenBytes?: number
   signal?: AbortSignal | undefined
 }
 
@@ -102,10 +104,13 @@ export function openTrinoClient(options: TrinoClientOptions): TrinoClient {
     const signal = statement.signal
     const path = `${base.pathname.replace(/\/$/, '')}/v1/statement`
     const text = await send({ method: 'POST', path, headers, body: statement.sql, ...(signal && { signal }) })
+    const { maxWrittenBytes } = statement
     return {
       first: checked(readPage(text)),
-      go: async (uri) =>
-        checked(readPage(await send({ method: 'GET', path: placeOf(uri), headers, ...(signal && { signal }) }))),
+      go: async (uri) => {
+        const page = await send({ method: 'GET', path: placeOf(uri), headers, ...(signal && { signal }) })
+        return checked(readPage(page), maxWrittenBytes)
+      },
     }
   }
 
@@ -169,8 +174,9 @@ export function openTrinoClient(options: TrinoClientOptions): TrinoClient {
   }
 }
 
-function checked(page: TrinoPage & { error?: TrinoError }): TrinoPage {
+function checked(page: TrinoPage & { error?: TrinoError }, maxWrittenBytes = Number.POSITIVE_INFINITY): TrinoPage {
   if (page.error !== undefined) throw trinoFailure(page.error)
+  if ((page.stats?.physicalWrittenBytes ?? 0) > maxWrittenBytes) throw tableTooLarge(`${maxWrittenBytes} bytes`)
   return page
 }
 

@@ -65,6 +65,12 @@ export function trinoFailure(error: TrinoError): Failure {
   return new Failure('internal_error', { cause })
 }
 
+export function tableTooLarge(limit: string): Failure {
+  return new Failure('result_too_large', {
+    message: `The table would have more than ${limit}, which is all that a model may have.`,
+  })
+}
+
 /** Trino cannot be asked. */
 export function trinoAway(error: unknown): Failure {
   if (error instanceof Failure) return error

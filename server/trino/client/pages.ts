@@ -10,6 +10,7 @@ export type TrinoPage = {
   columns?: TrinoColumn[]
   data?: unknown[][]
   error?: TrinoError
+  stats?: { physicalWrittenBytes?: number }
 }
 
 /** Where a text has so many digits in a row, a number may have more of them than a double. */

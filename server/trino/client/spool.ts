@@ -1,8 +1,7 @@
 import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import { Failure } from '../../failure.ts'
-import type { Column, Engine, QueryInput, ReadStream, WrittenTable } from '../../engine/index.ts'
+import type { Column, Engine, QueryInput, ReadStream } from '../../engine/index.ts'
 import type { Files } from '../../files/index.ts'
 
 type Lines = (input: QueryInput) => Promise<ReadStream>
@@ -10,8 +9,6 @@ type Lines = (input: QueryInput) => Promise<ReadStream>
 /** Results in formats that need a column as a whole: their rows pass through a file and DuckDB writes them. */
 export type Spool = {
   stream(scope: string, input: QueryInput & { format: 'parquet' | 'arrow' | 'xlsx' }, lines: Lines): Promise<ReadStream>
-  /** All rows as a table of its own, of the types that Trino gave them. */
-  write(scope: string, input: QueryInput & { path: string }, lines: Lines): Promise<WrittenTable>
 }
 
 type Parts = { executors: Pick<Engine, 'convert' | 'stream'>; files: Pick<Files, 'temporaryPath'> }
@@ -42,12 +39,6 @@ export function createSpool({ executors, files }: Parts): Spool {
   }
 
   return {
-    async write(scope, { path, ...input }, lines) {
-      const { rowCount, sizeBytes, columns, truncated } = await gather(scope, { input, parquetPath: path, lines })
-      if (!truncated) return { rowCount, sizeBytes, columns: columns.map(({ name, type }) => ({ name, type })) }
-      await rm(path, { force: true })
-      throw new Failure('result_too_large', { message: `The table would have more than ${input.maxRows} rows.` })
-    },
     async stream(scope, input, lines) {
       const parquetPath = files.temporaryPath('parquet')
       const remove = (): Promise<unknown> => rm(parquetPath, { force: true })
