@@ -40,7 +40,7 @@ export type Bucket = {
   put(path: string, file: StoredFile, options: { sizeBytes: number; isDamaged: boolean }): Promise<void>
   /** Undefined where there is none. */
   get(file: StoredFile): Promise<{ body: Readable; sizeBytes: number } | undefined>
-  /** What others put beside our objects, by its address; undefined where there is none. */
+  /** An object that others put beside ours, by its address; undefined where there is none. */
   getAt(address: string): Promise<{ body: Readable; sizeBytes: number } | undefined>
   sizeOf(file: StoredFile): Promise<number | undefined>
   remove(file: StoredFile): Promise<void>

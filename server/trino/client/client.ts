@@ -23,7 +23,7 @@ export type TrinoStatement = {
   session?: Record<string, string>
   /** The statement that `EXECUTE`, `DESCRIBE INPUT` and `DESCRIBE OUTPUT` know as `s`. */
   prepared?: string
-  /** What its workers may write; more ends it. */
+  /** Bytes that its workers may write; more ends it. */
   maxWrittenBytes?: number
   signal?: AbortSignal | undefined
 }
