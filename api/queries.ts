@@ -168,6 +168,9 @@ export const scratchQuery = z.strictObject({
   parameters: parameters.default({}),
   slots: slotsSchema.optional().meta({ description: 'Inferred from the SQL when left out.' }),
   max_rows: z.int().min(1).max(100_000).optional().meta({ description: 'At most as many as a preview may give.' }),
+  max_bytes: z.int().min(1).max(1_073_741_824).optional().meta({
+    description: 'Beyond so many it is `result_too_large`; the limit of the service where that is less.',
+  }),
 })
 export const previewAnswer = z.object({
   data: z.array(z.record(z.string(), z.unknown())),

@@ -3,6 +3,8 @@
 Each is who calls, and the values of the call: `path` beside the ids of the world, `query`, `body`, `media_type`.
 """
 
+from world import in_a_day
+
 FORM = "application/x-www-form-urlencoded"
 BINARY = "application/octet-stream"
 PROJECT = "/v1/projects/{project_id}"
@@ -100,6 +102,18 @@ RECIPES = {
     f"PUT {PROJECT}/definition": by_owner(query={"check": "true"}, body=own_definition),
     f"GET {PROJECT}/replays/{{replay_id}}/calls/{{call_id}}": by_owner(
         path=lambda world: dict(zip(("replay_id", "call_id"), world.replay()))
+    ),
+    # Models, tests, APIs, links
+    f"PUT {PROJECT}/models/{{model_name}}": by_owner(body={"sql": "select count(*) as n from orders"}),
+    f"POST {PROJECT}/models/{{model_name}}/compare": by_owner(body={}),
+    f"PUT {PROJECT}/tests": by_owner(body=lambda world: world.row_test()),
+    f"POST {PROJECT}/query-links": by_owner(
+        body=lambda world: {"query": world.deployed(), "parameters": {}, "expires_at": in_a_day()}
+    ),
+    "GET /v1/shared/{file}": by("nobody"),
+    "POST /v1/shared-references/read": by("nobody", body=lambda world: {"token": world.shared_reference()[1]}),
+    f"DELETE {PROJECT}/shared-references/{{environment}}": by_owner(
+        path=lambda world: {"environment": world.shared_reference()[0]}
     ),
     # Questions and alerts
     f"POST {PROJECT}/alert-channels": by_owner(body=lambda world: world.shared_channel()),

@@ -108,6 +108,11 @@ class World:
             "key_id": self.make("key_id"),
             "token_id": self.make("token_id"),
             "release_id": self.make("release_id"),
+            "model_name": self.make("model_name"),
+            "test_name": self.make("test_name"),
+            "api_id": self.make("api_id"),
+            "link_id": self.make("link_id"),
+            "file": self.query_link()["url"].rsplit("/", 1)[1],
             "replay_id": replay,
             "call_id": call,
         }
@@ -294,6 +299,34 @@ class World:
 
         return self.until(60, "a replay with a call", look)
 
+    def make_model_name(self):
+        body = {"name": self.unique(), "sql": "select count(*) as n from orders"}
+        return self.made(f"{self.path}/models", body)["name"]
+
+    def row_test(self):
+        return {"name": self.unique(), "query": "sales_by_region", "parameters": {"region": "north"}, "expect": []}
+
+    def make_test_name(self):
+        return self.done("PUT", f"{self.path}/tests", self.row_test())["name"]
+
+    def make_api_id(self):
+        return self.made(f"{self.path}/apis", {"name": self.unique(), "config": {"url": self.sample}})["id"]
+
+    def query_link(self):
+        """Of a query of its own: whatever the others are changed to, it answers."""
+        self.done("PATCH", self.path, {"query_links": True})
+        body = {"query": self.deployed(), "parameters": {}, "expires_at": in_a_day()}
+        return self.by_owner(f"{self.path}/query-links", body)
+
+    def make_link_id(self):
+        return self.query_link()["id"]
+
+    def shared_reference(self):
+        """An environment whose reference is shared, and the token of its link."""
+        environment = self.make_environment()
+        link = self.done("PUT", f"{self.path}/shared-references/{environment}", {})["link"]
+        return environment, link.split("#")[1]
+
     # Questions and alerts
 
     def keep_questions(self):
@@ -364,6 +397,10 @@ class World:
             "redirect_uris": [RETURN_ADDRESS],
             "origins": ["https://api.example"],
         }
+
+
+def in_a_day():
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 86_400))
 
 
 def parameter(url, name):

@@ -103,6 +103,7 @@ export function tooLargeForModel(): Failure {
 function failureOf(body: unknown): Failure {
   const { error = '', reason, message, details, ...rest } = (body ?? {}) as Envelope & Record<string, unknown>
   const { request_id: _id, more: _more, retry_after: retryAfter, ...fields } = rest
+  if (error === 'result_too_large') return tooLargeForModel()
   const code = Object.hasOwn(failures, error) ? (error as FailureCode) : 'invalid_request'
   return new Failure(code, {
     message: message ?? 'The operation was refused.',

@@ -24,6 +24,8 @@ type Query = {
 type Example = { question: string; parameters: Record<string, unknown> }
 
 const maxRows = 50
+/** The engine ends what no model reads before it is made. */
+const maxBytes = 1_048_576
 const parameters = z.record(z.string(), z.unknown()).default({}).meta({ description: 'Values of slots by name.' })
 const name = slug.meta({ description: 'The name of a query.' })
 
@@ -57,7 +59,7 @@ const lookAtRows = buildTool({
   input: z.strictObject({ sql: sqlText, parameters, rows: z.int().min(1).max(maxRows).default(10) }),
   act: 'reads',
   run: (operations, { sql, parameters: values, rows }) =>
-    operations.send('POST', '/queries/run', { sql, parameters: values, max_rows: rows }),
+    operations.send('POST', '/queries/run', { sql, parameters: values, max_rows: rows, max_bytes: maxBytes }),
 })
 
 const draftQuery = buildTool({
@@ -114,7 +116,7 @@ const previewQuery = buildTool({
   run: async (operations, { name: query, parameters: values }) => {
     type Preview = { data: unknown[]; [field: string]: unknown }
     const { sql, slots } = await operations.get<Query>(`/queries/${query}`)
-    const asked = { sql, slots, parameters: values, max_rows: maxRows }
+    const asked = { sql, slots, parameters: values, max_rows: maxRows, max_bytes: maxBytes }
     const preview = await operations.send<Preview>('POST', '/queries/run', asked)
     return { ...preview, shown: preview.data.length }
   },

@@ -67,6 +67,7 @@ export type ScratchInput = {
   slots?: SlotsSchema | undefined
   parameters: Record<string, unknown>
   maxRows?: number | undefined
+  maxBytes?: number | undefined
 }
 
 /** Runs SQL that nobody has saved: inspected, limited and told as a draft is, and of no name. */
@@ -75,9 +76,9 @@ export async function runScratch(
   caller: Caller,
   input: ScratchInput & { signal?: (() => AbortSignal) | undefined },
 ): Promise<RunAnswer> {
-  const { projectId, sql, maxRows, signal } = input
+  const { projectId, sql, maxRows, maxBytes = Infinity, signal } = input
   await requireRole(app, caller, projectId, 'editor')
-  const { previewRows, queryTimeoutMs } = app.config.limits
+  const { previewRows, queryBytes, queryTimeoutMs } = app.config.limits
   const left = timeLeft(queryTimeoutMs)
   const { engine: dialect } = await app.catalogs.get(projectId)
   const examined = await examine(app, projectId, { sql, slots: input.slots, dialect, limits: left() })
@@ -95,6 +96,7 @@ export async function runScratch(
     tables,
     columns,
     maxRows: Math.min(maxRows ?? previewRows, previewRows),
+    maxBytes: Math.min(maxBytes, queryBytes),
     contentHash: '',
     createdAt: new Date(app.now()),
     createdBy: labelOf(caller),

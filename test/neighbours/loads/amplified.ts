@@ -179,7 +179,7 @@ export const amplifiedLoads: Load[] = [
   long('an API that is one too many beside these', `POST ${project}/apis`, {
     status: 409,
     words: 'bytes together',
-    body: { name: 'last', config: { url: 'https://api.example', headers: { 'x-long': longPart } } },
+    body: { name: 'last', config: { url: 'https://api.example', headers: { 'x-long': 'h'.repeat(900_000) } } },
   }),
   long('200 cases of 8 kB, a page of them', `GET ${project}/evaluations`, { search: '?limit=200' }),
   long('the definition of parts of 600 kB, as many as may be', `GET ${project}/definition`),

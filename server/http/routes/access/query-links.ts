@@ -1,12 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { createdQueryLink, newQueryLink, queryLink, queryLinksQuery } from '../../../../api/query-links.ts'
-import { rowFormats } from '../../../../api/queries.ts'
+import { answer, rowFormats } from '../../../../api/queries.ts'
 import { toWire } from '../../../../api/wire-codec.ts'
 import * as access from '../../../access/index.ts'
 import type { App } from '../../../app.ts'
 import { Failure } from '../../../failure.ts'
 import * as queries from '../../../queries/index.ts'
+import { runRefusals } from '../../answer/answers.ts'
 import { tellEarlyRefusals } from '../../answer/early-refusals.ts'
 import { streamFormatOf } from '../../answer/formats.ts'
 import { untilGone } from '../../answer/gone.ts'
@@ -92,6 +93,7 @@ export function serveSharedQueries(http: Http, app: App): void {
         description: 'No header is needed: the address is the permission. JSON, or the format that it ends with.',
         security: [],
         params: file,
+        response: { 200: answer, ...runRefusals },
       },
     },
     async (request, reply): Promise<FastifyReply> => {
