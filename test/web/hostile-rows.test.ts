@@ -2,18 +2,9 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectStatus } from '../harness/app.ts'
 import { putTable } from '../harness/tables.ts'
+import { payloads, whatRan } from './hostile.ts'
 import { openStage, waitMs, type Stage } from './stage.ts'
 
-/** Rows, names and questions come from APIs and callers that nobody knows. They are shown, and nothing in them runs. */
-const payloads = [
-  '<img src=x onerror="window.hit = 1">',
-  '"><svg onload="window.hit = 2">',
-  "javascript:window.hit=3//'",
-  '</script><script>window.hit = 4</script>',
-  '[click](javascript:window.hit=5)',
-  '{{constructor.constructor("window.hit = 6")()}}',
-  'data:text/html,<script>window.hit = 7</script>',
-]
 let stage: Stage
 let page: Page
 let complaints: string[]
@@ -87,27 +78,8 @@ async function fillSettings(): Promise<void> {
   await expectStatus(200, stage.owner.patch(project, { name: first }))
 }
 
-/**
- * What ran; what was put into the page as markup, whether or not the page's policy lets it run; addresses that would run
- * something; and what the browser complained about.
- */
-const ran = async (): Promise<unknown[]> => {
-  // What was put into the page as markup has had its time to fail to load.
-  await page.waitForTimeout(500)
-  const found = (await page.evaluate(`(() => {
-    const all = [...document.querySelectorAll('*')]
-    const attributes = all.flatMap((element) => [...element.attributes])
-    return [
-      ...(window.hit === undefined ? [] : [window.hit]),
-      ...attributes.filter(({ name }) => name.startsWith('on')).map(({ name, value }) => name + '=' + value),
-      ...attributes
-        .filter(({ name, value }) => /^(href|src|action|formaction|xlink:href)$/.test(name) && /^\\s*(javascript:|data:text)/i.test(value))
-        .map(({ value }) => value),
-      ...all.filter((element) => element.matches('script') && element.textContent.includes('window.hit')).map(String),
-    ]
-  })()`)) as unknown[]
-  return [...found, ...complaints]
-}
+/** Nothing that somebody has named or sent runs. */
+const ran = async (): Promise<unknown[]> => whatRan(page, complaints)
 
 test('rows of a query, their columns and what is in a cell', async () => {
   await page.getByRole('form', { name: 'Slots' }).getByRole('button', { name: 'Run' }).click()
@@ -118,37 +90,6 @@ test('rows of a query, their columns and what is in a cell', async () => {
     .getByRole('gridcell', { name: payloads[0] ?? '', exact: true })
     .first()
     .dblclick()
-  expect(await ran()).toEqual([])
-})
-
-test.each(['build', 'build/data', 'build/data/hostile', 'build/queries', 'build/map'])('%s', async (path) => {
-  await page.goto(`/p/${stage.projectId}/${path}`)
-  await page.getByRole('main').waitFor()
-  await page.waitForLoadState('networkidle')
-  expect(await ran()).toEqual([])
-})
-
-test.each(['endpoints', 'endpoints/hostile_rows', 'questions', 'requests', 'keys', 'reference', 'metrics'])(
-  'deploy: %s',
-  async (path) => {
-    await page.goto(`/p/${stage.projectId}/deploy/${path}`)
-    await page.getByRole('main').waitFor()
-    expect(await ran()).toEqual([])
-  },
-)
-
-const settings = ['members', 'tokens', 'environments', 'variables', 'secrets', 'retention', 'project']
-/** Where one of the payloads must be seen: else the page does not reach what it is about. */
-const naming = new Set(['members', 'tokens', 'variables', 'project'])
-test.each(settings)('settings: %s', async (section) => {
-  await page.goto(`/p/${stage.projectId}/settings/${section}`)
-  await page.getByRole('main').waitFor()
-  await page.waitForLoadState('networkidle')
-  if (naming.has(section))
-    await page
-      .getByText(payloads[0] ?? '')
-      .first()
-      .waitFor()
   expect(await ran()).toEqual([])
 })
 
@@ -180,22 +121,6 @@ test('alerts: the list, a history, what is changed, and why one is silent', asyn
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
   }
-})
-
-test.each(['build/connections', 'deploy/releases?environment=preview', 'deploy/keys'])('%s', async (path) => {
-  await page.goto(`/p/${stage.projectId}/${path}`)
-  await page
-    .getByText(payloads[0] ?? '')
-    .first()
-    .waitFor()
-  expect(await ran()).toEqual([])
-})
-
-test.each(['/?all', '/account'])('%s', async (path) => {
-  await page.goto(path)
-  await page.getByRole('main').waitFor()
-  await page.waitForLoadState('networkidle')
-  expect(await ran()).toEqual([])
 })
 
 test('the list of pages, and an invitation to a project of such a name', async () => {
