@@ -31,7 +31,7 @@ export type Operations = {
 export type Job = { id: string; status: string; error?: unknown; [field: string]: unknown }
 
 /** Entries of a list, and calls for them: pages of long entries are short. */
-const [maxItems, maxPages] = [1_000, 40]
+const [maxItems, maxPages, pageGrowth] = [1_000, 40, 8]
 const lookMs = 300
 /** Clients give a call a minute. */
 const maxWaitMs = 40_000
@@ -54,7 +54,8 @@ export function projectOperations(
     get: (rest) => call('GET', rest),
     async list<Item>(rest: string) {
       const items: Item[] = []
-      let [cursor, limit] = ['', 200]
+      // The database gives a page at once: each is at most eight times what was short enough.
+      let [cursor, limit] = ['', pageGrowth]
       for (let page = 0; page < maxPages && items.length < maxItems; page += 1) {
         const search = new URLSearchParams({ limit: String(limit), ...(cursor !== '' && { cursor }) }).toString()
         const found = await call<{ data: Item[]; next_cursor: string | null }>('GET', `${rest}?${search}`).catch(
@@ -64,10 +65,11 @@ export function projectOperations(
           },
         )
         if (found === null) {
-          limit = Math.ceil(limit / 8)
+          limit = Math.ceil(limit / pageGrowth)
           continue
         }
         items.push(...found.data)
+        limit = Math.min(200, limit * pageGrowth)
         if (found.next_cursor === null) break
         cursor = found.next_cursor
       }

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { createdQueryLink, newQueryLink, queryLink, queryLinksQuery } from '../../../../api/query-links.ts'
 import { answer, rowFormats } from '../../../../api/queries.ts'
@@ -96,7 +96,7 @@ export function serveSharedQueries(http: Http, app: App): void {
         response: { 200: answer, ...runRefusals },
       },
     },
-    async (request, reply): Promise<FastifyReply> => {
+    async (request, reply) => {
       const { format } = readFile(request)
       const answered = await queries.callLinked(app, keyCallerOf(request), {
         streamAs: streamFormatOf(format),
