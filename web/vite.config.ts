@@ -25,6 +25,8 @@ export default defineConfig({
     target: 'es2023',
     // The content security policy takes fonts from the origin alone.
     assetsInlineLimit: (path) => (path.endsWith('.woff2') ? false : undefined),
+    // Parts of a page would each ask for a file of styles; all of them together are hardly larger.
+    cssCodeSplit: false,
     chunkSizeWarningLimit: 1200,
     rolldownOptions: {
       checks: { bundlerTimings: false },

@@ -282,3 +282,48 @@ test('addresses of earlier versions lead on', async () => {
   }
   expect(complaints).toEqual([])
 })
+
+/** Of a page that is opened for the first time, with nothing known to the browser; editors and charts are large. */
+const most = { requests: 30, kilobytes: 410 }
+const mostOfLarge = { requests: 36, kilobytes: 580 }
+const large = /queries\/|new-query|models|rows$|metrics|requests|endpoints\//
+
+test('every page opens with few requests and little to read', { timeout: 300_000 }, async () => {
+  const { page: visited } = await stage.visitAs(stage.owner, '/account')
+  visited.setDefaultTimeout(waitMs)
+  const client = await visited.context().newCDPSession(visited)
+  await client.send('Network.enable')
+  let loads: number[] = []
+  client.on('Network.loadingFinished', ({ encodedDataLength }) => void loads.push(encodedDataLength))
+  const figures: string[] = []
+  const over: string[] = []
+  for (const each of openedPages()) {
+    await visited.goto('about:blank')
+    await client.send('Network.clearBrowserCache')
+    loads = []
+    await visited.goto(each.startsWith('/') ? each : `/p/${stage.projectId}/${each}`)
+    await visited.locator('h1').first().waitFor()
+    // Pages that follow what happens never fall silent.
+    await visited.waitForTimeout(500)
+    const kilobytes = Math.round(loads.reduce((sum, size) => sum + size, 0) / 1024)
+    const figure = `${each} ${loads.length} requests, ${kilobytes} kB`
+    figures.push(figure)
+    const budget = large.test(each) ? mostOfLarge : most
+    if (loads.length > budget.requests || kilobytes > budget.kilobytes) over.push(figure)
+  }
+  process.stdout.write(`${figures.join('\n')}\n`)
+  expect(over).toEqual([])
+})
+
+function openedPages(): string[] {
+  const endpoint = 'deploy/endpoints/sales_by_region'
+  return [
+    ...['/?all', '/account', '/docs', '/docs/quick-start', 'ask'],
+    ...['home', 'data', 'queries', 'map', 'connections/catalog', 'connections/new', 'new-query?table=orders', 'models']
+      .concat(`connections/${stockId}`, 'data/stock/columns', 'data/stock/rows', 'queries/sales_by_region')
+      .map((section) => `build/${section}`),
+    ...['/try', '/versions', '/usage', '/questions'].map((view) => `${endpoint}${view}`),
+    ...['endpoints', 'releases', 'questions', 'metrics', 'requests', 'alerts', 'keys'].map((one) => `deploy/${one}`),
+    ...['project', 'retention', 'members', 'secrets', 'audit'].map((section) => `settings/${section}`),
+  ]
+}

@@ -6,7 +6,6 @@ import { paths } from '../../browser/paths.ts'
 import { buildSections } from '../../client/sections.ts'
 import type { Project } from '../../client/wire.ts'
 import { NotFoundPage } from '../../parts/shell/not-found.tsx'
-import { ConnectionPage } from './connections/connection-page.tsx'
 import { DataSection } from './data/data-list.tsx'
 import { QueriesSection } from './queries/queries.tsx'
 import { TablePage } from './data/table-page.tsx'
@@ -15,6 +14,9 @@ import { usePlace, type Place } from '../deploy/shared/place.ts'
 
 const HomePage = lazy(async () => ({ default: (await import('./home/home.tsx')).HomePage }))
 const MapPage = lazy(async () => ({ default: (await import('./map/map-page.tsx')).MapPage }))
+const ConnectionPage = lazy(async () => ({
+  default: (await import('./connections/connection-page.tsx')).ConnectionPage,
+}))
 const CatalogPage = lazy(async () => ({ default: (await import('./catalog/catalog-page.tsx')).CatalogPage }))
 const ModelPage = lazy(async () => ({ default: (await import('./models/model-page.tsx')).ModelPage }))
 const QueryPage = lazy(async () => ({ default: (await import('../query/query-page.tsx')).QueryPage }))

@@ -1,4 +1,3 @@
-import '@mantine/core/styles/ColorSwatch.layer.css'
 import '@mantine/charts/styles.layer.css'
 import { BarChart, LineChart } from '@mantine/charts'
 import { useElementSize } from '@mantine/hooks'

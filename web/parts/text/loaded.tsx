@@ -3,12 +3,14 @@ import { useEffect, useState, type ReactNode } from 'react'
 import { RefusalNotice } from './refusal.tsx'
 import { Waiting } from './waiting.tsx'
 
+const arriving = <Arriving />
+
 type Asked<Data> = { data: Data | undefined; error: Error | null; refetch: () => unknown }
 
 /** The content once it has come, before that nothing or a skeleton, and the reason when it does not come. */
 export function Loaded<Data>({
   query,
-  waiting = <Arriving />,
+  waiting = arriving,
   children,
 }: {
   query: Asked<Data>
