@@ -283,7 +283,7 @@ test('addresses of earlier versions lead on', async () => {
   expect(complaints).toEqual([])
 })
 
-/** Of a page that is opened for the first time, with nothing known to the browser; editors and charts are large. */
+/** Budgets of a page that is opened with an empty cache; editors and charts are large. */
 const most = { requests: 30, kilobytes: 410 }
 const mostOfLarge = { requests: 36, kilobytes: 580 }
 const large = /queries\/|new-query|models|rows$|metrics|requests|endpoints\//

@@ -1,7 +1,7 @@
 import { createContext, lazy, Suspense, use, useMemo, useState, type ReactNode } from 'react'
 import { useRoute } from 'wouter'
 import { useProject } from '../../client/queries.ts'
-import { NewProjectDialog } from './new-project-dialog.tsx'
+import { NewProjectDialog } from '../form/new-project-dialog.tsx'
 
 const Jump = lazy(async () => ({ default: (await import('./jump.tsx')).Jump }))
 

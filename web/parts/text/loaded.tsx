@@ -22,7 +22,7 @@ export function Loaded<Data>({
   return <Late>{waiting}</Late>
 }
 
-/** What is on its way. */
+/** The sign of content that is on its way. */
 function Arriving() {
   return (
     <Group justify="center" py="lg">

@@ -106,7 +106,7 @@ function SavedHeader({ query, draft, ...shown }: Acting & { query: Query }) {
 
 type SaveProps = { draft: QueryDraft; verb: string; disabled: boolean; onSave: () => void }
 
-/** What is written may be thrown away or saved. */
+/** Buttons that save the draft or throw its changes away. */
 function SaveActs({ draft, verb, disabled, onSave }: SaveProps) {
   return (
     <>

@@ -11,7 +11,7 @@ import classes from '../fields/connection.module.css'
 
 type Change = (part: Partial<Draft>) => void
 
-/** What a test recognises is applied where nothing was chosen yet, and can be undone. */
+/** Applies the recognised parts of an answer where nothing was chosen yet; can be undone. */
 export function useRecognised({ change, isNew }: { change: Change; isNew: boolean }) {
   const [before, setBefore] = useState<Partial<Draft> | null>(null)
   const [isDeclined, setDeclined] = useState(false)

@@ -6,7 +6,7 @@ import { paths } from '../../browser/paths.ts'
 import { keys, useAct } from '../../client/queries.ts'
 import { fieldErrors } from '../../client/refusals.ts'
 import type { Project } from '../../client/wire.ts'
-import { ActForm } from '../form/act-form.tsx'
+import { ActForm } from './act-form.tsx'
 
 export function NewProjectDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   return (
