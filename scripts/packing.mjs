@@ -46,8 +46,9 @@ function withoutSources(id, serverProgram) {
     entry: parse(readFileSync(join(root, 'catalog', name), 'utf8')),
   }))
   return `import { catalogEntry } from '../../api/catalog.ts'
-const entries = JSON.parse(${JSON.stringify(JSON.stringify(entries))})
-export const readCatalog = async () => entries.map(({ name, entry }) => ({ name, entry: catalogEntry.parse(entry) }))`
+// Read by who asks for it: every command loads this.
+const entries = () => JSON.parse(${JSON.stringify(JSON.stringify(entries))})
+export const readCatalog = async () => entries().map(({ name, entry }) => ({ name, entry: catalogEntry.parse(entry) }))`
 }
 
 /** With its types, for people's editors, and without those of Node. */
@@ -67,12 +68,14 @@ export function writePapers(folder, manifest, chunks) {
 function licencesOf(chunks) {
   const modules = chunks.flatMap((chunk) => chunk.moduleIds ?? [])
   const folders = new Set(modules.flatMap((id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id) ?? []))
-  const texts = [...folders].toSorted((a, b) => (a < b ? -1 : 1)).map((folder) => {
-    const { name, version: of, license: under } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-    const files = readdirSync(folder).filter((each) => /^(licen[cs]e|copying|notice)/i.test(each))
-    const text = files.map((each) => readFileSync(join(folder, each), 'utf8').trim()).join('\n\n')
-    return `## ${name} - ${of} (${under ?? 'no licence named'})\n\n${text}\n`
-  })
+  const texts = [...folders]
+    .toSorted((a, b) => (a < b ? -1 : 1))
+    .map((folder) => {
+      const { name, version: of, license: under } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+      const files = readdirSync(folder).filter((each) => /^(licen[cs]e|copying|notice)/i.test(each))
+      const text = files.map((each) => readFileSync(join(folder, each), 'utf8').trim()).join('\n\n')
+      return `## ${name} - ${of} (${under ?? 'no licence named'})\n\n${text}\n`
+    })
   if (texts.length === 0) throw new Error('Nothing of others was found in what was bundled.')
   return `# Licenses\n\nPackages that are built into this one.\n\n${texts.join('\n')}`
 }

@@ -6,7 +6,7 @@ import type { Observe } from '../observe.ts'
 import type { Bucket } from './bucket.ts'
 import { nameOf, openFileCache } from './file-cache.ts'
 import type { FileRecords } from './file-records.ts'
-import { boundsOf, digest, openFileFolder, type Files, type StoredCopy, type StoredFile } from './stored-files.ts'
+import { streamBounds, digest, openFileFolder, type Files, type StoredCopy, type StoredFile } from './stored-files.ts'
 
 type Options = {
   dir: string
@@ -58,7 +58,7 @@ export async function openCachedFiles({ dir, bucket, maxBytes, records, observe,
     leaseHere: (files) => cache.leaseHere(files),
     async read(file, part) {
       const { path, release } = await cache.lease(file)
-      const stream = createReadStream(path, boundsOf(part))
+      const stream = createReadStream(path, streamBounds(part))
       finished(stream, release)
       return stream
     },

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { LRUCache } from 'lru-cache'
-import { boundsOf, digest, openFileFolder, orphanAgeMs, type FileFolder, type Files } from './stored-files.ts'
+import { streamBounds, digest, openFileFolder, orphanAgeMs, type FileFolder, type Files } from './stored-files.ts'
 import { upTo } from '../flow/index.ts'
 
 const maxSeenIntact = 50_000
@@ -29,7 +29,7 @@ export async function openFolderFiles({ dir, now }: { dir: string; now: () => nu
     },
     lease: (file) => Promise.resolve({ path: pathOf(file), ...held }),
     leaseHere: () => held,
-    read: (file, part) => Promise.resolve(createReadStream(pathOf(file), boundsOf(part))),
+    read: (file, part) => Promise.resolve(createReadStream(pathOf(file), streamBounds(part))),
     sizeOf: async (file) => (await stat(pathOf(file)).catch(() => undefined))?.size,
     async isIntact(file) {
       const path = pathOf(file)

@@ -124,6 +124,6 @@ export async function digest(path: string): Promise<StoredCopy> {
 }
 
 /** As streams of files are told where to begin and end. */
-export function boundsOf(part: FilePart | undefined): { start?: number; end?: number } {
+export function streamBounds(part: FilePart | undefined): { start?: number; end?: number } {
   return part === undefined ? {} : { start: part.from, end: part.to }
 }
