@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import { fixedLimits } from '../../api/limits.ts'
 import type { RowTest } from '../../api/row-tests.ts'
 import { recordAct, requireRole, type Caller } from '../access/index.ts'
@@ -8,7 +7,7 @@ import { countOf, lockProjectForQuota, refuseFull, withinBytes, type Database } 
 type Parts = { store: Pick<Database, 'db'> }
 type Named = { projectId: string; name: string }
 
-const weights = { rowTests: sql<number>`octet_length(content::text)` }
+const weights = { rowTests: 'octet_length(content::text)' }
 
 /** By name. */
 export async function readTests({ store }: Parts, projectId: string): Promise<RowTest[]> {

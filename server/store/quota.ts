@@ -34,8 +34,8 @@ type Weighed = {
   table: keyof Tables
   key: string
   value: string
-  /** Bytes of a row, by table, of all tables that count together. */
-  weights: Partial<Record<keyof Tables, RawBuilder<number>>>
+  /** Bytes of a row as SQL, by table, of all tables that count together. */
+  weights: Partial<Record<keyof Tables, string>>
   most: number
   what: string
 }
@@ -50,7 +50,7 @@ export async function withinBytes<Result>(
   write: () => Promise<Result>,
 ): Promise<Result> {
   const ofProject = (each: string) =>
-    sql`select coalesce(sum(${weights[each as keyof Tables]}), 0)::float8 as bytes from ${sql.table(each)} where ${sql.ref('projectId')} = ${projectId}`
+    sql`select coalesce(sum(${sql.raw(weights[each as keyof Tables] ?? '0')}), 0)::float8 as bytes from ${sql.table(each)} where ${sql.ref('projectId')} = ${projectId}`
   const bytesOf = async (select: RawBuilder<unknown>): Promise<number> => {
     const { rows } = await sql<{ bytes: number }>`${select}`.execute(transaction)
     return rows.reduce((sum, { bytes }) => sum + bytes, 0)

@@ -36,7 +36,7 @@ async function connect(project = projectId) {
   await client.connect(new StreamableHTTPClientTransport(address, { requestInit }))
   return {
     client,
-    async use(name: string, given: Record<string, unknown> = {}): Promise<Used> {
+    use: async (name: string, given: Record<string, unknown> = {}): Promise<Used> => {
       const { isError = false, content, structuredContent } = await client.callTool({ name, arguments: given })
       const texts = content.flatMap((each) => (each.type === 'text' ? [each.text] : []))
       return { isError, texts, structured: (structuredContent ?? {}) as Record<string, unknown> }

@@ -234,8 +234,8 @@ describe('an API that sends its caller elsewhere', () => {
       })
       const first = createServer(secure, (request, response) => {
         const to = `https://localhost:${(other.address() as AddressInfo).port}/`
-        if (request.url?.startsWith('/redirect') === true) return void response.writeHead(302, { location: to }).end()
-        response.writeHead(200, json).end(JSON.stringify({ data: [{ id: 1 }], next: `${to}?page=2` }))
+        if (request.url?.startsWith('/redirect') === true) response.writeHead(302, { location: to }).end()
+        else response.writeHead(200, json).end(JSON.stringify({ data: [{ id: 1 }], next: `${to}?page=2` }))
       })
       const listen = (server: typeof other) => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
       await Promise.all([listen(other), listen(first)])

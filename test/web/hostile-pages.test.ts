@@ -257,7 +257,7 @@ async function settled(): Promise<void> {
   )
 }
 
-const nothing = async (what: string): Promise<void> => expect(await whatRan(page, complaints), what).toEqual([])
+const expectNothing = async (what: string): Promise<void> => expect(await whatRan(page, complaints), what).toEqual([])
 
 test('each page of the app has its walk', async () => {
   const pages = join(import.meta.dirname, '../../web/pages')
@@ -303,14 +303,14 @@ test.each(addresses)('%s: %s', async (name, address, shows) => {
   await page.goto(path)
   await page.locator('main, form, h1').first().waitFor()
   await page.waitForLoadState('networkidle')
-  await nothing(path)
+  await expectNothing(path)
   let isSeen = await showsPayload(page)
   // A view is one of the tabs of its page, which walks them.
   await openEverything(page, { withTabs: !name.endsWith('View') }, async (what) => {
-    await nothing(`${path}: ${what}`)
+    await expectNothing(`${path}: ${what}`)
     isSeen ||= await showsPayload(page)
   })
-  await nothing(path)
+  expect(await whatRan(page, complaints), path).toEqual([])
   if (shows && !isSeen) await expect.poll(() => showsPayload(page), { timeout: 20_000, message: path }).toBe(true)
 })
 
@@ -321,9 +321,10 @@ test('Ask: a thread of questions, with how each was answered and what is wrong w
     await field.fill(question)
     await field.press('Enter')
     await page.waitForLoadState('networkidle')
-    await nothing(question)
+    await expectNothing(question)
   }
-  await openEverything(page, { withTabs: true }, nothing)
+  await openEverything(page, { withTabs: true }, expectNothing)
+  expect(await whatRan(page, complaints)).toEqual([])
 })
 
 test.each(['json', 'csv', 'xlsx', 'ndjson'])('rows as %s are no page, by a key or by a link', async (format) => {

@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import type { HttpConfiguration } from '../../../api/connections.ts'
 import { fixedLimits } from '../../../api/limits.ts'
 import type { Vault } from '../../access/index.ts'
@@ -18,10 +18,10 @@ export function openConfiguration(vault: Vault, sealed: Buffer): HttpConfigurati
 
 /** With the contracts of tables, models included. */
 const weights = {
-  datasources: sql<number>`coalesce(octet_length(sealed_secrets), 0) + coalesce(octet_length(pagination::text), 0)
+  datasources: `coalesce(octet_length(sealed_secrets), 0) + coalesce(octet_length(pagination::text), 0)
     + coalesce(octet_length(for_each::text), 0) + octet_length(column_rules::text) + octet_length(checks::text)
     + octet_length(load::text)`,
-  apis: sql<number>`octet_length(sealed_secrets)`,
+  apis: 'octet_length(sealed_secrets)',
 }
 
 /** A definition, and a list, holds all of them at once. */

@@ -313,10 +313,10 @@ function rowValue(column: string, { field, row }: Reading): string {
   return value
 }
 
-type Place = { field: string; written: string; where: string }
+type Filled = { field: string; written: string; where: string }
 
 /** These values alone would change which address it is. */
-function refusePart(value: string, parts: string[], { field, written, where }: Place): void {
+function refusePart(value: string, parts: string[], { field, written, where }: Filled): void {
   if (field !== 'url' || !parts.includes(value)) return
   const message = `holds ${written}, which is ${JSON.stringify(value)} in ${where}; no address has such a part`
   throw invalidField(field, message)

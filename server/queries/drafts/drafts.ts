@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { sql, type Selectable, type Transaction } from 'kysely'
+import type { Selectable, Transaction } from 'kysely'
 import { fixedLimits } from '../../../api/limits.ts'
 import type { SlotsSchema } from '../../../api/slots.ts'
 import { labelOf, recordAct, requireRole, type Caller } from '../../access/index.ts'
@@ -120,7 +120,7 @@ export async function changeQuery(
 }
 
 const weights = {
-  queries: sql<number>`octet_length(sql) + octet_length(description) + octet_length(slots::text)
+  queries: `octet_length(sql) + octet_length(description) + octet_length(slots::text)
     + octet_length(examples::text) + coalesce(octet_length(chart::text), 0)`,
 }
 
