@@ -28,8 +28,14 @@ const ships = Array.from({ length: 40 }, (_, index) => ({ id: index + 1, name: `
 function serveShips(): void {
   source.handle((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', source.url)
-    if (pathname === '/openapi.json') return void response.writeHead(200, json).end(JSON.stringify(openapi()))
-    if (request.headers['x-harbour'] !== 'north') return void response.writeHead(401, json).end('{}')
+    if (pathname === '/openapi.json') {
+      response.writeHead(200, json).end(JSON.stringify(openapi()))
+      return
+    }
+    if (request.headers['x-harbour'] !== 'north') {
+      response.writeHead(401, json).end('{}')
+      return
+    }
     const from = Number(searchParams.get('cursor') ?? 0)
     const next = from + 10 < ships.length ? String(from + 10) : null
     const body = { result: { ships: ships.slice(from, from + 10) }, next_cursor: next }
@@ -148,7 +154,8 @@ test('of OData the types and the key are those that its metadata tells', async (
   source.handle((request, response) => {
     const { pathname } = new URL(request.url ?? '', source.url)
     if (pathname === '/odata/$metadata') {
-      return void response.writeHead(200, { 'content-type': 'application/xml' }).end(metadata)
+      response.writeHead(200, { 'content-type': 'application/xml' }).end(metadata)
+      return
     }
     const value = [{ Manifest: '007', Fee: 12, Landed: '2026-03-01T10:00:00Z' }]
     const body = { '@odata.context': '$metadata#Cargoes(Manifest,Fee,Landed)', value }
@@ -184,6 +191,8 @@ test('addresses of the nine parts of before lead to the four of today', async ()
     ['schedule', 'Refresh'],
   ] as const) {
     await page.goto(`/p/${projectId}/build/connections/new?part=${part}`)
-    await page.getByRole('tab', { name: tab, selected: true, exact: true }).waitFor()
+    const chosen = page.getByRole('tab', { name: tab, selected: true, exact: true })
+    await chosen.waitFor()
+    expect(await chosen.count()).toBe(1)
   }
 })

@@ -315,13 +315,20 @@ test('every page opens with few requests and little to read', { timeout: 300_000
   expect(over).toEqual([])
 })
 
+const built = 'home data queries map connections/catalog connections/new new-query?table=orders models'
+  .split(' ')
+  .concat('data/stock/columns', 'data/stock/rows', 'queries/sales_by_region')
+
 function openedPages(): string[] {
   const endpoint = 'deploy/endpoints/sales_by_region'
   return [
-    ...['/?all', '/account', '/docs', '/docs/quick-start', 'ask'],
-    ...['home', 'data', 'queries', 'map', 'connections/catalog', 'connections/new', 'new-query?table=orders', 'models']
-      .concat(`connections/${stockId}`, 'data/stock/columns', 'data/stock/rows', 'queries/sales_by_region')
-      .map((section) => `build/${section}`),
+    '/?all',
+    '/account',
+    '/docs',
+    '/docs/quick-start',
+    'ask',
+    `build/connections/${stockId}`,
+    ...built.map((section) => `build/${section}`),
     ...['/try', '/versions', '/usage', '/questions'].map((view) => `${endpoint}${view}`),
     ...['endpoints', 'releases', 'questions', 'metrics', 'requests', 'alerts', 'keys'].map((one) => `deploy/${one}`),
     ...['project', 'retention', 'members', 'secrets', 'audit'].map((section) => `settings/${section}`),

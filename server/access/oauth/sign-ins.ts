@@ -84,7 +84,8 @@ export async function beginDevice(
   }
   app.clientRegistrations.recordFailure(address)
   await findRegistered(app, clientId).catch((error: unknown) => {
-    if (error instanceof Failure && error.code === 'not_found') throw invalidField('client_id', 'is not registered here')
+    if (error instanceof Failure && error.code === 'not_found')
+      throw invalidField('client_id', 'is not registered here')
     throw error
   })
   const deviceCode = randomBytes(32).toString('base64url')
