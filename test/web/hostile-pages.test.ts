@@ -36,6 +36,10 @@ const walks: Record<string, Array<string | { at: string; shows: 'nothing of it' 
     { at: `/connect/x?error=${encoded}&error_description=${encoded}&state=${encoded}`, shows: 'nothing of it' },
   ],
   AuthorizePage: ['/oauth/authorize?{client}'],
+  DevicePage: [
+    { at: '/device?code={device}', shows: 'nothing of it' },
+    { at: `/device?code=${encoded}`, shows: 'nothing of it' },
+  ],
   SharedReferencePage: [{ at: '{reference}', shows: 'nothing of it' }],
   DocsPages: [
     { at: '/docs', shows: 'nothing of it' },
@@ -241,6 +245,13 @@ async function fillProject(send: Send): Promise<void> {
     code_challenge_method: 'S256',
     state: image,
   }).toString()
+  const begun = await stage.http.inject({
+    method: 'POST',
+    url: '/oauth/device_authorization',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    payload: new URLSearchParams({ client_id: id }).toString(),
+  })
+  ids['device'] = begun.json().user_code
   const pathOf = (link: string) => link.replace(/^https?:\/\/[^/]+/, '')
   ids['reference'] = pathOf(
     (await expectStatus(200, stage.owner.put(`${project}/shared-references/production`))).body.link,
@@ -324,6 +335,14 @@ test('Ask: a thread of questions, with how each was answered and what is wrong w
     await expectNothing(question)
   }
   await openEverything(page, { withTabs: true }, expectNothing)
+  expect(await whatRan(page, complaints)).toEqual([])
+})
+
+test('a device says who it is', async () => {
+  await page.goto(`/device?code=${ids['device']}`)
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('button', { name: 'Let it in' }).waitFor()
+  expect(await showsPayload(page)).toBe(true)
   expect(await whatRan(page, complaints)).toEqual([])
 })
 

@@ -57,9 +57,12 @@ export async function openEverything(
     await look(`tab ${await tab.innerText()}`)
   }
   if (tabs > 0) await main.getByRole('tab').first().click()
-  const details = await main.locator('details:not([open]) > summary:visible').all()
-  for (const summary of details.slice(0, 20)) await summary.click()
-  if (details.length > 0) await look('details')
+  const closed = main.locator('details:not([open]) > summary:visible')
+  // One that is open is none of them any more.
+  for (let left = 20; left > 0 && (await closed.count()) > 0; left -= 1) {
+    await closed.first().click({ timeout: 10_000 })
+    await look(`details ${left}`)
+  }
   for (let left = 20; left > 0; left -= 1) {
     const folded = main.locator('button[aria-expanded="false"]:not([aria-haspopup]):not(:disabled):visible').first()
     if ((await folded.count()) === 0) break
