@@ -112,8 +112,8 @@ test('on the example project every click and key is drawn within 200 ms', { time
 async function walkBuild(page: Page): Promise<void> {
   await entry(page, 'Build', 'Data').click()
   await page.getByRole('link', { name: 'Orders', exact: true }).click()
-  await page.getByRole('tab', { name: 'Headers' }).click()
-  await page.getByRole('tab', { name: 'Schedule' }).click()
+  await page.getByRole('tab', { name: 'Rows and pages' }).click()
+  await page.getByRole('tab', { name: 'Refresh' }).click()
   await page.getByRole('tab', { name: 'History' }).click()
   await entry(page, 'Build', 'Data').click()
   await heading(page, 'Data')

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { Redirect, useSearch } from 'wouter'
 import { paths } from '../../../browser/paths.ts'
 import { Loaded } from '../../../parts/text/loaded.tsx'
@@ -15,7 +15,8 @@ import { draftOf, emptyDraft, type Draft } from './fields/draft.ts'
 export function ConnectionPage({ project, id }: { project: Project; id: string }) {
   const [made, setMade] = useState<Datasource | null>(null)
   const asked = useDatasource(project.id, id, id !== 'new')
-  const [pasted] = useState(takePasted)
+  const [pasted] = useState(givenText)
+  useEffect(forgetGivenText, [])
   const asks = new URLSearchParams(useSearch())
   const sample = asks.has('sample')
   if (id === 'new' && asks.get('from') === 'files') {
@@ -45,12 +46,15 @@ export function ConnectionPage({ project, id }: { project: Project; id: string }
   )
 }
 
-/** The text that was given on the page before: once, so that loading the page anew keeps what was made of it. */
-function takePasted(): string {
+/** The text that was given on the page before. Reading it changes nothing: a page that waits for its code is begun twice. */
+function givenText(): string {
   const given: unknown = history.state?.pasted
-  if (typeof given !== 'string') return ''
-  history.replaceState(null, '')
-  return given
+  return typeof given === 'string' ? given : ''
+}
+
+/** Once, so that loading the page anew keeps what was made of it. */
+function forgetGivenText(): void {
+  if (givenText() !== '') history.replaceState(null, '')
 }
 
 function pastedDraft(pasted: string): Draft {
