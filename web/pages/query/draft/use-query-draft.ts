@@ -107,8 +107,10 @@ function useInspected(project: Project, content: Content, change: (part: Partial
   // As text: an object that is new each time would never settle.
   const [settledText] = useDebouncedValue(JSON.stringify({ sql: content.sql, slots: content.slots }), 400)
   const settled = JSON.parse(settledText) as Pick<Content, 'sql' | 'slots'>
+  const client = useQueryClient()
+  const keyOf = (text: string): string[] => ['projects', project.id, 'inspection', text]
   const inspection = useQuery({
-    queryKey: ['projects', project.id, 'inspection', settledText],
+    queryKey: keyOf(settledText),
     enabled: project.role !== 'viewer' && settled.sql.trim() !== '',
     queryFn: ({ signal }) => inspect(project.id, settled, signal),
     placeholderData: keepPreviousData,
@@ -118,7 +120,10 @@ function useInspected(project: Project, content: Content, change: (part: Partial
   useEffect(() => {
     if (suggested === undefined || JSON.stringify(suggested) === JSON.stringify(content.slots)) return
     // Only what was inspected may be replaced: the person may have typed on.
-    if (settled.sql === content.sql) change({ slots: suggested })
+    if (settled.sql !== content.sql) return
+    // The same text with the slots that were read from it is known already: buttons beside it must not go and come.
+    client.setQueryData(keyOf(JSON.stringify({ sql: settled.sql, slots: suggested })), inspection.data)
+    change({ slots: suggested })
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- when there is something new to take over
   }, [suggested])
   return inspection
