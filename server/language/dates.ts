@@ -4,11 +4,13 @@ import { firstDay, isCounted, isPeriod, lastDay, openingOf, unrealOf } from './d
 import { parseDays } from './days/parse-days.ts'
 import { squeeze } from './words/text.ts'
 
+type Clock = { now: Date; timeZone: string; isStrange?: (word: string) => boolean }
+
 /** Days named in a text. Calendar arithmetic is done in UTC on the caller's local date, so that no time zone moves it. */
-export function recogniseDates(text: string, { now, timeZone }: { now: Date; timeZone: string }): DateSpan[] {
+export function recogniseDates(text: string, { now, timeZone, isStrange }: Clock): DateSpan[] {
   // Where several spaces stand between numbers of days, the parser tries every way to share them: for seconds.
   const { tight, place } = squeeze(text)
-  return parseDays(tight, localTime(now, timeZone)).map((result) => {
+  return parseDays(tight, localTime(now, timeZone), isStrange).map((result) => {
     const unreal = unrealOf(result.tags())
     return {
       start: place(result.index),

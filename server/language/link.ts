@@ -253,7 +253,7 @@ function daySpans(linker: Linker, { text, found, times }: Read, clock: CallerTim
   const monthly = numbers.filter(({ label }) => /\bmonth\b/.test(label))
   const quarterly = numbers.filter(({ label }) => /\bquarter\b/.test(label))
   if (dated.length + monthly.length + quarterly.length + yearly.length === 0) return []
-  return recogniseDates(text, clock).flatMap((each) => {
+  return recogniseDates(text, { ...clock, isStrange: linker.mayBeTypo }).flatMap((each) => {
     const asDays = (type: ValueType, days: DateSpan): Reading => {
       return { type, value: type.isMonth ? days.first.slice(0, 7) : days.first, quality: dateQuality, days }
     }

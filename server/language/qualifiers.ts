@@ -82,6 +82,8 @@ function isNegator(words: Word[], at: number): boolean {
     return !opens || (before === 'don' && !askers.has(next))
   }
   if (word === 'not') return next !== 'only' && next !== 'just' && before !== 'or'
+  // A no-show is somebody.
+  if (word === 'no' && /^shows?$/.test(next)) return false
   return negators.has(word) || pairs.get(word) === next
 }
 

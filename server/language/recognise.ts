@@ -36,7 +36,7 @@ const withComma = String.raw`\d{1,3}(?:\.\d{3})+,\d{1,2}(?![\d,])|\d{1,3}(?:\.\d
 // Signs beyond Latin are written as escapes in these: one of them as it is would double what the program takes in memory.
 const digits = new RegExp(
   String.raw`(?<![\p{L}\p{N}_.-])(?:(?<sign>[-\u2212]|(?<!\d\s?)\u2013))?(?<money>[$\u20ac£¥]\s?)?(?:(?<comma>${withComma})|(?<whole>\d{1,3}(?:,\d{3})+|\d{1,3}(?:['\u2019\u00a0\u202f]\d{3})+|\d{1,3}(?: \d{3})+(?=\s?(?:\u20ac|£|dollars?\b|euros?\b|pounds?\b|usd\b|eur\b|gbp\b))|\d+)(?<fraction>\.\d+)?(?<exponent>e\+?\d{1,3})?)` +
-    String.raw`(?:\s?(?<scale>k|mn|m|bn|b|million|billion|thousand|hundred|dozen|grand)\b)?(?<ordinal>st|nd|rd|th)?(?<percent>\s?(?:%|percent\b|per cent\b))?` +
+    String.raw`(?:\s?(?<scale>k|mn|m|bn|b|million|billion|thousand|hundred|dozen|grand)\b(?!/))?(?<ordinal>st|nd|rd|th)?(?<percent>\s?(?:%|percent\b|per cent\b))?` +
     String.raw`(?<currency>\s?(?:\u20ac|£|dollars?\b|euros?\b|pounds?\b|quid\b|usd\b|eur\b|gbp\b))?(?=(?:${gluedUnits})?(?![\p{L}\p{N}_]))`,
   'giu',
 )

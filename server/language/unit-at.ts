@@ -6,6 +6,13 @@ import { gluedUnits, unitOf, type Unit } from './words/units.ts'
 const sign = /[€$£%]|(?:per ?cent|euros?|dollars?|pounds?|quid|usd|eur|gbp)$/iu
 const glued = new RegExp(`^(?:${gluedUnits})(?![\\p{L}\\p{N}])`, 'iu')
 
+// A rate is several words, of which the first alone is a length.
+const rates: Array<[unit: string, said: RegExp]> = [
+  ['km/h', /^\s?(?:km\/h|km per h|kilomet(?:re|er)s? (?:per|an) hour)\b/iu],
+  ['m/s', /^\s?(?:m\/s|met(?:re|er)s? (?:per|a) second)\b/iu],
+  ['mph', /^\s?miles? (?:per|an) hour\b/iu],
+]
+
 /** Unit of a span's number, by its sign or the word behind it. */
 export function unitAt(
   { text, words }: Pick<Linked, 'text' | 'words'>,
@@ -13,7 +20,10 @@ export function unitAt(
 ): Unit | null {
   if (unit !== undefined) return unit
   const said = text.slice(start, end)
-  const own = sign.exec(said)?.[0].toLowerCase().replace(' ', '') ?? glued.exec(text.slice(end))?.[0].toLowerCase()
+  const own =
+    sign.exec(said)?.[0].toLowerCase().replace(' ', '') ??
+    glued.exec(text.slice(end))?.[0].toLowerCase() ??
+    rates.find(([, rate]) => rate.test(text.slice(end)))?.[0]
   if (own !== undefined) return unitOf(own)
   const [before, next] = [words[from - 1], words[to]]
   const isBeside = next !== undefined && /^\+?[\s-]*$/.test(text.slice(end, next.start))

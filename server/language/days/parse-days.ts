@@ -15,7 +15,7 @@ import { writtenDays } from './written-days.ts'
 
 // Parsing costs more than all other recognisers together: most questions name no day, and this finds out at once.
 const dayWord = new RegExp(
-  String.raw`\d|day|night|noon|morning|morrow|tmr|evening|week|month|quarter|year|hour|ago|now|to.date|\b(?:[wmqy]td|wk|mo|mth|qtr|yr)s?\b|${anyMonth}|\b(?:mon|tue|wed|thu|fri|sat|sun)\b`,
+  String.raw`\d|day|night|noon|morning|morrow|tmr|evening|week|month|quarter|year|hour|ago|now|to.date|\b(?:[wmqy]td|wk|mo|mth|qtr|yr)s?\b|\beve\b|halloween|${anyMonth}|\b(?:mon|tue|wed|thu|fri|sat|sun)\b`,
   'iu',
 )
 
@@ -33,8 +33,8 @@ function chrono(): typeof ChronoNode {
  * around the days speak for another language and more of the text is read so: a short English question that looks like
  * another language does not lose its days.
  */
-export function parseDays(text: string, local: Date): ParsedResult[] {
-  const language = languageOf(text)
+export function parseDays(text: string, local: Date, isStrange?: (word: string) => boolean): ParsedResult[] {
+  const language = languageOf(text, isStrange)
   const english = dayWord.test(text) ? parse(chrono().en.casual, text, local) : []
   if (language === null || language === 'other') return english
   const other = numbersIn(text) <= maxNumbers ? parse(chrono()[language].casual, text, local, language) : []

@@ -11,10 +11,24 @@ export const daysOnly: Refiner = {
   refine: (context, results) =>
     results.flatMap((result) => {
       const { index, text, start, end } = result
-      if (!/[a-z]|[/.-]/i.test(text)) return []
+      if (!/[a-z]|[/.-]/i.test(text) || isOtherWord(context.text, result)) return []
       if (namesDay(start)) return [result]
       return end && namesDay(end) ? [context.createParsingResult(index, text, end)] : []
     }),
+}
+
+const shortWeekday = /^(?:sat|sun|wed)$/u
+const lapse = /^in (?:an?|one|\d+|[a-z]+) [a-z]+$/iu
+const notYet = /\b(?:not|never|nothing|nobody|(?:has|have|had)n['’]?t)\b/iu
+
+/** "Cars that sat there"; and "nothing heard in a week" looks back at a stretch, not ahead at a day. */
+function isOtherWord(whole: string, { index, text }: ParsingResult): boolean {
+  if (lapse.test(text)) return notYet.test(whole.slice(0, index))
+  return (
+    shortWeekday.test(text) &&
+    /\p{L}\s+$/u.test(whole.slice(0, index)) &&
+    /^\s+(?!(?:and|or|to|until|till|morning|afternoon|evening|night)\b)\p{Ll}/u.test(whole.slice(index + text.length))
+  )
 }
 
 const saidToCome = /\b(?:next|this|coming)\b/iu

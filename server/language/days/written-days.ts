@@ -130,7 +130,41 @@ const dayOfMonth = dayParser(
   },
 )
 
+const feasts: Array<[said: string, on: (year: number) => Date]> = [
+  ['(?:christmas|xmas) eve', (year) => day(year, 11, 24)],
+  ['(?:christmas|xmas) day', (year) => day(year, 11, 25)],
+  ['boxing day', (year) => day(year, 11, 26)],
+  ["new year['’]?s? eve", (year) => day(year, 11, 31)],
+  ["new year['’]?s? day", (year) => day(year, 0, 1)],
+  ["valentine['’]?s? day", (year) => day(year, 1, 14)],
+  ['halloween', (year) => day(year, 9, 31)],
+  ['black friday', (year) => afterThanksgiving(year, 1)],
+  ['cyber monday', (year) => afterThanksgiving(year, 4)],
+]
+
+/** The fourth Thursday of November, and so many days. */
+function afterThanksgiving(year: number, days: number): Date {
+  const weekday = day(year, 10, 1).getUTCDay()
+  return day(year, 10, 1 + ((11 - weekday) % 7) + 21 + days)
+}
+
+/** "Christmas Eve 2025"; without its year the last that was. Days that move with the moon or the country are asked for. */
+const feastDays = feasts.map(([said, on]) =>
+  dayParser(
+    new RegExp(`(?<!\\p{L})${said}(?:,?\\s+(?:of\\s+|in\\s+)?(?<year>(?:19|20)\\d{2}))?(?![\\p{L}\\p{N}])`, 'iu'),
+    (context, match) => {
+      const today = todayIn(context)
+      const named = match.groups?.['year']
+      const year = Number(named ?? today.getUTCFullYear())
+      const isAhead = named === undefined && on(year) > today && !isComing(context.text, match.index)
+      return oneDay(context, match, on(isAhead ? year - 1 : year))
+    },
+  ),
+)
+
 export const writtenDays: Parser[] = [
+  ...feastDays,
+
   daysOfMonths,
   dottedDays,
   isoDay,

@@ -41,6 +41,12 @@ const table: Record<string, Array<[size: number, words: string]>> = {
     [1_000, 'litre litres liter liters'],
     [100_000, 'hl hectolitres hectoliters'],
   ],
+  speed: [
+    [1, 'kmh kph km/h'],
+    [1.609344, 'mph'],
+    [1.852, 'kn knot knots'],
+    [3.6, 'm/s'],
+  ],
   area: [
     [1, 'hectare hectares'],
     [0.40468564224, 'acre acres'],
@@ -90,7 +96,8 @@ for (const [dimension, sizes] of Object.entries(table)) {
 }
 
 /** Units that are written right behind the digits: "50kg"; and the sign of "2.5x". */
-export const gluedUnits = 'kgs?|mg|lbs?|oz|km|cm|mm|ft|[mch]l|[kmgt]wh|[kg]w|[kgtp]b|ms|mins?|hrs?|[hsdx]'
+export const gluedUnits =
+  'km\\/?h|kph|mph|m\\/s|kgs?|mg|lbs?|oz|km|cm|mm|ft|[mch]l|[kmgt]wh|[kg]w|[kgtp]b|ms|mins?|hrs?|[hsdx]'
 
 // `year` holds the number of a year and `meter_id` that of a meter; `years` and `meters` count them.
 const counting = /^(?:[a-z]{3,}s|percent|percentage|euro|(?!day)[a-z]{1,3})$/

@@ -183,7 +183,7 @@ async function refuseOutOfReach(
     routeQuestion(whole, asking.question, options),
   )
   if (!('query' in other) || place.only.includes(other.query)) return decision
-  const because = languageOf(asking.question) === null ? 'not_confident' : 'other_language'
+  const because = languageOf(asking.question, whole.linker.mayBeTypo) === null ? 'not_confident' : 'other_language'
   const { explanation } = routing
   return { ...decision, isRedacted: true, routing: { outcome: 'no_match', because, explanation } }
 }

@@ -124,11 +124,11 @@ export function weigh(index: ProjectIndex, the: Case): Weighed {
  * The share from which on a question is answered that the router would answer, or would refuse. What the router would
  * refuse in another language is not answered: the reader has learned none.
  */
-function leastToAnswer({ encoder: { reader }, queries }: ProjectIndex, text: string, isNear: boolean): number {
+function leastToAnswer({ encoder: { reader }, queries, linker }: ProjectIndex, text: string, isNear: boolean): number {
   if (reader === null) return 0
   const { constants } = reader
   if (isNear) return constants.refuse_below
-  if (languageOf(text) !== null) return Infinity
+  if (languageOf(text, linker.mayBeTypo) !== null) return Infinity
   return queries.length < constants.few_queries ? constants.refuse_far_of_few_below : constants.refuse_far_below
 }
 
@@ -186,7 +186,7 @@ function refused({ index, by, explanation }: Weighed): Explanation {
 
 /** No query comes near: for want of words in common, or because it is asked in another language. */
 function nothingNear(the: Weighed): Routing {
-  const because = languageOf(the.text) === null ? 'not_confident' : 'other_language'
+  const because = languageOf(the.text, the.index.linker.mayBeTypo) === null ? 'not_confident' : 'other_language'
   return { outcome: 'no_match', because, explanation: refused(the) }
 }
 

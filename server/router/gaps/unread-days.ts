@@ -75,7 +75,7 @@ const before = new RegExp(
     String.raw`(?<!\b(?:since|from)\s+(?:the\s+)?)\b(?:beginning|start)\s+of\s+`,
     String.raw`\b(?:first|second|third|fourth|1st|2nd|3rd|4th|last)\s+(?:half|third|quarter|day|days|week|weeks|weekend|(?:business|working)\s+day|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\s+(?:of|in)\s+`,
     String.raw`\b(?:same|that)\s+(?:day|week|weekend|month|quarter|period|time)\s+(?:of\s+|in\s+)?`,
-    String.raw`\b(?:morning|afternoon|evening|night|${season})\s+(?:of\s+)?`,
+    String.raw`\b(?:morning|afternoon|evening|night|${season}(?:\s+(?:eve|day|night))?)\s+(?:of\s+)?`,
     String.raw`\b(?:first|last)\s+(?:\w+\s+)?(?:months?|years?)\s+(?:of|in)\s+`,
     String.raw`\bweek(?:end)?\s+(?:of|starting|beginning|ending)\s+`,
     String.raw`\b\d+\s+${unit}\s+(?:before|after|from|up\s+to|until|to|since)\s+`,

@@ -34,3 +34,16 @@ test.each([
 ])('%j is no other language', (text) => {
   expect(languageOf(text)).toBeNull()
 })
+
+const ofTheProject = new Set(['revenue', 'net', 'session', 'count', 'deal', 'open'])
+
+test.each(['net revenue 2025', 'count sessions 2025', 'open deals', 'revenue ytd'])(
+  '%j is none where the project knows its words',
+  (text) => {
+    expect(languageOf(text, (word) => !ofTheProject.has(word))).toBeNull()
+  },
+)
+
+test('a word that the project does not know may still be of another language', () => {
+  expect(languageOf('umsatz im letzten monat', (word) => !ofTheProject.has(word))).toBe('de')
+})

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import { recogniseDates } from '../../../server/language/dates.ts'
+import { unitBeside } from '../../../server/language/unit-at.ts'
+
+const clock = { now: new Date('2026-11-16T12:00:00Z'), timeZone: 'UTC' }
+
+test.each([
+  ['load on Christmas Eve 2025', '2025-12-24'],
+  ['orders on christmas day', '2025-12-25'],
+  ['returns on Boxing Day of 2024', '2024-12-26'],
+  ['calls on New Year’s Eve', '2025-12-31'],
+  ["sign-ups on new year's day", '2026-01-01'],
+  ['deliveries planned for Christmas Eve', '2026-12-24'],
+  ['Halloween sales', '2026-10-31'],
+  ["Valentine's Day 2024", '2024-02-14'],
+  ['revenue on Black Friday', '2025-11-28'],
+  ['Black Friday 2024', '2024-11-29'],
+  ['cyber monday 2023', '2023-11-27'],
+])('%j is one day', (text, day) => {
+  expect(recogniseDates(text, clock).map(({ first, last }) => [first, last])).toEqual([[day, day]])
+})
+
+test.each([
+  ['cars that just sat there yesterday', [['yesterday', '2026-11-15']]],
+  ['the team wed in 2025', [['2025', '2025-01-01']]],
+  ['sold on sat', [['on sat', '2026-11-14']]],
+  [
+    'open sat and sun',
+    [
+      ['sat', '2026-11-14'],
+      ['sun', '2026-11-15'],
+    ],
+  ],
+  ['stations that have not reported in a week', []],
+  ['due in a week', [['in a week', '2026-11-23']]],
+])('%j names days only where they are meant', (text, days) => {
+  expect(recogniseDates(text, clock).map(({ start, end, first }) => [text.slice(start, end), first])).toEqual(days)
+})
+
+test('a year behind words of the project is its year, whatever language they resemble', () => {
+  const known = new Set(['net', 'revenue'])
+  const [year] = recogniseDates('net revenue 2025', { ...clock, isStrange: (word) => !known.has(word) })
+  expect(year).toMatchObject({ first: '2025-01-01', last: '2025-12-31' })
+})
+
+test.each([
+  ['gusts of 30 m/s', 30, 'm/s'],
+  ['over 30 metres per second', 30, 'm/s'],
+  ['faster than 120km/h', 120, 'km/h'],
+  ['above 75 kilometres per hour', 75, 'km/h'],
+  ['60 mph or more', 60, 'mph'],
+  ['60 miles an hour', 60, 'mph'],
+])('the number of %j is a speed', (text, value, unit) => {
+  expect(unitBeside(text, value)).toMatchObject({ name: unit, dimension: 'speed' })
+})
