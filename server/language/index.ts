@@ -10,6 +10,6 @@ export { writeCommandIn, directionAt, directionsIn, isExcluded, hasNegation, typ
 export { addSpelling, nearestMonth, newSpelling, respell, type Respelled, type Spelling } from './words/spelling.ts'
 export { isFunctionWord, rootOf, stem, words, type Word } from './words/text.ts'
 export { unitAt, unitBeside } from './unit-at.ts'
-export { convertUnit, isSameQuantity, unitNamed, type Unit } from './words/units.ts'
+export { convertUnit, isSameQuantity, unitNamed, unitOf, type Unit } from './words/units.ts'
 export { addPart, addValue, newTrie, sameValue } from './value-trie.ts'
 export type { ValueKind, ValueType } from './value-type.ts'

@@ -37,7 +37,7 @@ const withComma = String.raw`\d{1,3}(?:\.\d{3})+,\d{1,2}(?![\d,])|\d{1,3}(?:\.\d
 const digits = new RegExp(
   String.raw`(?<![\p{L}\p{N}_.-])(?:(?<sign>[-\u2212]|(?<!\d\s?)\u2013))?(?<money>[$\u20ac£¥]\s?)?(?:(?<comma>${withComma})|(?<whole>\d{1,3}(?:,\d{3})+|\d{1,3}(?:['\u2019\u00a0\u202f]\d{3})+|\d{1,3}(?: \d{3})+(?=\s?(?:\u20ac|£|dollars?\b|euros?\b|pounds?\b|usd\b|eur\b|gbp\b))|\d+)(?<fraction>\.\d+)?(?<exponent>e\+?\d{1,3})?)` +
     String.raw`(?:\s?(?<scale>k|mn|m|bn|b|million|billion|thousand|hundred|dozen|grand)\b(?!/))?(?<ordinal>st|nd|rd|th)?(?<percent>\s?(?:%|percent\b|per cent\b))?` +
-    String.raw`(?<currency>\s?(?:\u20ac|£|dollars?\b|euros?\b|pounds?\b|quid\b|usd\b|eur\b|gbp\b))?(?=(?:${gluedUnits})?(?![\p{L}\p{N}_]))`,
+    String.raw`(?<currency>\s?(?:\u20ac|£|dollars?\b|euros?\b|pounds?\b|quid\b|usd\b|eur\b|gbp\b))?(?=(?:${gluedUnits})?(?![\p{L}\p{N}_]|\.\d))`,
   'giu',
 )
 // The "40" of "20-40": what stands behind a dash is part of a name or a day, unless it is the larger of two numbers.
@@ -109,7 +109,7 @@ export function recogniseQuoted(text: string): Recognised[] {
   }).filter(({ value }) => value !== '')
 }
 
-const figures = /(?<![\p{L}\p{N}_.-])\d[\d/.-]{2,38}\d(?![\p{L}\p{N}_])/gu
+const figures = /(?<![\p{L}\p{N}_.-])\d[\d/.-]{1,38}\d(?![\p{L}\p{N}_])/gu
 
 /** Digits that some slot may have a pattern for: an ISBN, the number of a meter. */
 export function recogniseFigures(text: string): Recognised[] {

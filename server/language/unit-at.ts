@@ -6,11 +6,13 @@ import { gluedUnits, unitOf, type Unit } from './words/units.ts'
 const sign = /[€$£%]|(?:per ?cent|euros?|dollars?|pounds?|quid|usd|eur|gbp)$/iu
 const glued = new RegExp(`^(?:${gluedUnits})(?![\\p{L}\\p{N}])`, 'iu')
 
-// A rate is several words, of which the first alone is a length.
-const rates: Array<[unit: string, said: RegExp]> = [
+// Units of several words, of which the first alone is another.
+const phrases: Array<[unit: string, said: RegExp]> = [
   ['km/h', /^\s?(?:km\/h|km per h|kilomet(?:re|er)s? (?:per|an) hour)\b/iu],
   ['m/s', /^\s?(?:m\/s|met(?:re|er)s? (?:per|a) second)\b/iu],
   ['mph', /^\s?miles? (?:per|an) hour\b/iu],
+  ['kwh', /^\s?kilowatt[ -]hours?\b/iu],
+  ['mwh', /^\s?megawatt[ -]hours?\b/iu],
 ]
 
 /** Unit of a span's number, by its sign or the word behind it. */
@@ -23,7 +25,7 @@ export function unitAt(
   const own =
     sign.exec(said)?.[0].toLowerCase().replace(' ', '') ??
     glued.exec(text.slice(end))?.[0].toLowerCase() ??
-    rates.find(([, rate]) => rate.test(text.slice(end)))?.[0]
+    phrases.find(([, phrase]) => phrase.test(text.slice(end)))?.[0]
   if (own !== undefined) return unitOf(own)
   const [before, next] = [words[from - 1], words[to]]
   const isBeside = next !== undefined && /^\+?[\s-]*$/.test(text.slice(end, next.start))

@@ -76,11 +76,13 @@ function yearOf({ groups = {} }: RegExpExecArray): number | null {
 /** "last month" is the calendar month before; "the last 7 days" are the seven that end today, "past month" too. */
 const relative = dayParser(
   new RegExp(
-    `\\b${which}(?:\\s+|(?=\\d))(?:${count}(day|week|wk|fortnight|month|mth|mo|quarter|qtr|half[ -]year|year|yr)s?|(\\d{1,4})\\s?([dwmqy]))\\b(?!\\s+(?:ago|of\\s+(?:${anyMonth}|${fullYear}|(?:this|last|the)\\s+(?:quarter|year)|q[1-4])))`,
+    `\\b${which}(?:\\s+|(?=\\d))(?<whole>(?:full|complete|whole|entire|calendar)\\s+)?(?:${count}(day|week|wk|fortnight|month|mth|mo|quarter|qtr|half[ -]year|year|yr)s?|(\\d{1,4})\\s?([dwmqy]))\\b(?!\\s+(?:ago|of\\s+(?:${anyMonth}|${fullYear}|(?:this|last|the)\\s+(?:quarter|year)|q[1-4])))`,
     'iu',
   ),
   (context, match) => {
-    const [, word = '', spoken, named, digits, letter] = match.map((each) => each?.toLowerCase())
+    const [, said = '', whole, spoken, named, digits, letter] = match.map((each) => each?.toLowerCase())
+    // "The past calendar year" is one of the calendar.
+    const word = whole !== undefined && isFromToday(said) ? 'last' : said
     const unit = units[named ?? letter ?? ''] ?? named ?? ''
     const counted = spoken ?? digits
     const steps = counted === undefined ? null : numberOf(counted)
@@ -144,7 +146,31 @@ const daysAgo = dayParser(
   },
 )
 
-export const periods: Parser[] = [quarter, half, daysAgo, relative, endOfPeriod, toDate, soFar]
+/** "the day before yesterday", which the library takes for yesterday where no article stands before. */
+const twoDays = dayParser(/\b(?:the\s+)?day\s+(before\s+yesterday|after\s+tomorrow)\b/iu, (context, match) => {
+  const away = match[1]?.toLowerCase().startsWith('before') === true ? -2 : 2
+  return asRelative(oneDay(context, match, move(todayIn(context), 'day', away)))
+})
+
+/** "last month-end", "month's end" */
+const periodEnd = dayParser(
+  new RegExp(
+    `\\b(?:${which}\\s+(?<unit>week|month|quarter|year)(?:['’]?s)?[-\\s]end|(?<unit>month|quarter|year)['’]s\\s+end)\\b`,
+    'iu',
+  ),
+  (context, match) => {
+    const word = match[1]?.toLowerCase() ?? 'this'
+    const [, last] = stretch(
+      todayIn(context),
+      isFromToday(word) ? 'last' : word,
+      null,
+      match.groups?.['unit']?.toLowerCase() ?? '',
+    )
+    return asRelative(oneDay(context, match, last))
+  },
+)
+
+export const periods: Parser[] = [twoDays, periodEnd, quarter, half, daysAgo, relative, endOfPeriod, toDate, soFar]
 
 const hourMs = 3_600_000
 const minuteMs = 60_000

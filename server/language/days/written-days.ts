@@ -148,10 +148,13 @@ function afterThanksgiving(year: number, days: number): Date {
   return day(year, 10, 1 + ((11 - weekday) % 7) + 21 + days)
 }
 
-/** "Christmas Eve 2025"; without its year the last that was. Days that move with the moon or the country are asked for. */
+/** "Christmas Eve 2025"; without its year the last that was. A date behind the name says it all. Days that move with the moon or the country are asked for. */
 const feastDays = feasts.map(([said, on]) =>
   dayParser(
-    new RegExp(`(?<!\\p{L})${said}(?:,?\\s+(?:of\\s+|in\\s+)?(?<year>(?:19|20)\\d{2}))?(?![\\p{L}\\p{N}])`, 'iu'),
+    new RegExp(
+      `(?<!\\p{L})${said}(?:,?\\s+(?:of\\s+|in\\s+)?(?<year>(?:19|20)\\d{2}))?(?![\\p{L}\\p{N}]|[\\s,(]+(?:the\\s+)?(?:\\d|(?:${anyMonth})[a-z]{0,6}\\.?\\s+\\d))`,
+      'iu',
+    ),
     (context, match) => {
       const today = todayIn(context)
       const named = match.groups?.['year']

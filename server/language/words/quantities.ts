@@ -157,7 +157,7 @@ function quantity(tokens: Token[], at: number): Read | null {
     return read === null ? null : { value: -read.value, next: read.next, unit: null }
   }
   const number = fraction(tokens, at) ?? withPart(tokens, at) ?? single(tokens, at)
-  if (number === null) return null
+  if (number === null) return share(tokens, at)
   return belowZero(tokens, number) ?? withUnits(tokens, number)
 }
 
@@ -204,6 +204,18 @@ const endOfBound = /^(?:more|less|longer|over|under|older|worse)$/
 const isLate = /^(?:late|overdue|old|long|ago|past)$/
 const lasting = /^(?:by|for|after)$/
 
+const shares = new Map([...parts, ['fifth', 1 / 5] as const, ['tenth', 1 / 10] as const])
+
+/** "Under half", "at least a fifth": fifty and twenty, to who counts percent. */
+function share(tokens: Token[], at: number): Read | null {
+  const named = isArticle(wordAt(tokens, at)) ? at + 1 : at
+  const part = shares.get(wordAt(tokens, named))
+  // A quarter is three months as well.
+  const isTold = measuring.test(wordAt(tokens, at - 1)) && wordAt(tokens, named) !== 'quarter'
+  if (part === undefined || !isTold || unitOf(wordAt(tokens, named + 1)) !== null) return null
+  return { value: Math.round(part * 100), next: named + 1, unit: unitOf('%') }
+}
+
 /** "More than a week", "a week or more": elsewhere an "a" counts nothing. */
 function single(tokens: Token[], at: number): Parsed | null {
   const unit = unitOf(wordAt(tokens, at + 1))
@@ -212,7 +224,8 @@ function single(tokens: Token[], at: number): Parsed | null {
   const isBound =
     joined === 'or' ? endOfBound.test(after ?? '') : isLate.test(joined ?? '') && wordAt(tokens, at + 3) === 'or'
   const isTime = unit.dimension === 'time' || unit.dimension === 'calendar'
-  const isCounted = isBound || measuring.test(before ?? '') || (isTime && lasting.test(before ?? ''))
+  const isMore = andPart(tokens, at + 2) !== null
+  const isCounted = isMore || isBound || measuring.test(before ?? '') || (isTime && lasting.test(before ?? ''))
   return isCounted ? { value: 1, next: at + 1 } : null
 }
 

@@ -22,8 +22,8 @@ export function words(text: string): Word[] {
 
 /** Takes plural endings off, nothing more: enough to join "cities" with "city" and safe for names. */
 export function stem(word: string): string {
-  // "P0s"
-  if (/^[a-z]{1,3}\d+s$/.test(word)) return word.slice(0, -1)
+  // "P0s", "737s"; the 1990s are no plural.
+  if (/^(?:[a-z]{1,3}\d+|[1-9]\d\d)s$/.test(word)) return word.slice(0, -1)
   if (word.length <= 3 || !/^[a-z]+$/.test(word)) return word
   if (word.endsWith('ies') && word.length > 4) return `${word.slice(0, -3)}y`
   if (/(?:ss|us|is)$/.test(word)) return word

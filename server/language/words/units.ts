@@ -80,9 +80,21 @@ const table: Record<string, Array<[size: number, words: string]>> = {
   ],
   share: [[1, '% percent pct percentage']],
   // A rate is nothing that a question knows.
-  euro: [[1, '€ eur euro euros']],
-  dollar: [[1, '$ usd dollar dollars']],
-  pound: [[1, '£ gbp pound pounds quid']],
+  euro: [
+    [1, '€ eur euro euros'],
+    [1_000, 'keur'],
+    [1_000_000, 'meur'],
+  ],
+  dollar: [
+    [1, '$ usd dollar dollars'],
+    [1_000, 'kusd'],
+    [1_000_000, 'musd'],
+  ],
+  pound: [
+    [1, '£ gbp pound pounds quid'],
+    [1_000, 'kgbp'],
+    [1_000_000, 'mgbp'],
+  ],
   cent: [[1, 'cent cents']],
 }
 
@@ -100,7 +112,7 @@ export const gluedUnits =
   'km\\/?h|kph|mph|m\\/s|kgs?|mg|lbs?|oz|km|cm|mm|ft|[mch]l|[kmgt]wh|[kg]w|[kgtp]b|ms|mins?|hrs?|[hsdx]'
 
 // `year` holds the number of a year and `meter_id` that of a meter; `years` and `meters` count them.
-const counting = /^(?:[a-z]{3,}s|percent|percentage|euro|(?!day)[a-z]{1,3})$/
+const counting = /^(?:[a-z]{3,}s|percent|percentage|euro|[km](?:eur|usd|gbp)|(?!day)[a-z]{1,3})$/
 const inThousands = /\bthousands?\s+(?:of\s+)?([a-z€$£]+)/iu
 const inUnits = /\bin ([a-z%€$£]+)/iu
 

@@ -6,6 +6,7 @@ import {
   overlaps,
   shape,
   unitAt,
+  unitOf,
   type KnownReadings,
   type Reading,
   type TextShape,
@@ -45,7 +46,7 @@ export function optionsFor(
     const unit = slot.type.kind === 'number' && units.length > 0 ? unitAt(asked.linked, span) : null
     // "An hour and a half" is a number only to who counts time.
     if (span.unit !== undefined && slot.unit === null) continue
-    const reading = inSlotUnit(said, slot, unit, units)
+    const reading = inMetres(asked, span, slot, said) ?? inSlotUnit(said, slot, unit, units)
     if (reading === null || !allowed(slot, reading.value)) continue
     if (isYear(asked, span, slot) && !isOff('year is no number')) continue
     const isOut = isExcluded(asked.linked, span.from, span.to)
@@ -97,6 +98,16 @@ function isOtherWay({ linked }: Asked, { from, to }: Span, { role, type: { kind 
   if (role === null || (kind !== 'number' && kind !== 'time')) return false
   const way = directionAt(linked, from, to)
   return way !== null && way !== (role === 'start' ? 'up' : 'down')
+}
+
+const metres = /\d\s?m$/iu
+
+/** The "m" of "1.25 m" is a metre to who counts lengths, and a million to everybody else. */
+function inMetres({ linked }: Asked, { start, end }: Span, { unit }: Slot, reading: Reading): Reading | null {
+  const metre = unit?.dimension === 'length' ? unitOf('metre') : null
+  if (unit === null || metre === null || !metres.test(linked.text.slice(start, end))) return null
+  const value = convertUnit(Number(reading.value) / 1e6, metre, unit)
+  return value === null ? null : { ...reading, value }
 }
 
 /** "Two weeks" are 14 to a slot that counts days; what it cannot count, or another slot counts, is nothing for it. */

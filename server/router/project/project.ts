@@ -322,6 +322,7 @@ const roleWords: Record<Role, string[]> = {
   end: [
     'to',
     'end',
+    'finish',
     'until',
     'till',
     'before',

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { recogniseDates } from '../../../server/language/dates.ts'
+import { recogniseNumbers } from '../../../server/language/recognise.ts'
 import { unitBeside } from '../../../server/language/unit-at.ts'
+import { words } from '../../../server/language/words/text.ts'
 
 const clock = { now: new Date('2026-11-16T12:00:00Z'), timeZone: 'UTC' }
 
@@ -16,8 +18,21 @@ test.each([
   ['revenue on Black Friday', '2025-11-28'],
   ['Black Friday 2024', '2024-11-29'],
   ['cyber monday 2023', '2023-11-27'],
+  ['On New Year’s Eve, 31 December 2026, who is free', '2026-12-31'],
+  ['queue at T3, day before yesterday', '2026-11-14'],
+  ['arrivals the day after tomorrow', '2026-11-18'],
+  ['fund sizes at last month-end', '2026-10-31'],
+  ['checks due by month’s end', '2026-11-30'],
 ])('%j is one day', (text, day) => {
   expect(recogniseDates(text, clock).map(({ first, last }) => [first, last])).toEqual([[day, day]])
+})
+
+test.each([
+  ['orders over the last calendar quarter', ['2026-07-01', '2026-09-30']],
+  ['hours lost in the past calendar year', ['2025-01-01', '2025-12-31']],
+  ['the last full month', ['2026-10-01', '2026-10-31']],
+])('%j is a period of the calendar', (text, days) => {
+  expect(recogniseDates(text, clock).map(({ first, last }) => [first, last])).toEqual([days])
 })
 
 test.each([
@@ -52,4 +67,26 @@ test.each([
   ['60 miles an hour', 60, 'mph'],
 ])('the number of %j is a speed', (text, value, unit) => {
   expect(unitBeside(text, value)).toMatchObject({ name: unit, dimension: 'speed' })
+})
+
+test.each([
+  ['plots that used more than 120 kilowatt hours', 120, 'kwh'],
+  ['an hour and a half free on Monday', 1.5, 'hours'],
+  ['devices at most half charged', 50, 'percentage'],
+  ['jobs that cost at least a fifth more', 20, 'percentage'],
+])('the number of %j has its unit', (text, value, unit) => {
+  expect(unitBeside(text, value)).toMatchObject({ name: unit })
+})
+
+test('a version of three parts is no number, and a plural of digits is that of a name', () => {
+  expect(recogniseNumbers('defects of 7.4.2').map(({ value }) => value)).toEqual([])
+  expect(words('737s and E-138s of the 1990s').map(({ stem }) => stem)).toEqual([
+    '737',
+    'and',
+    'e',
+    '138',
+    'of',
+    'the',
+    '1990s',
+  ])
 })
