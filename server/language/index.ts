@@ -6,7 +6,15 @@ export { languageOf } from './words/language.ts'
 export { fitting, link, type Linker } from './link.ts'
 export { learnContext, newContexts, shape, type Contexts, type KnownReadings, type TextShape } from './mask.ts'
 export { overlaps, type CallerTime, type Linked, type Reading, type Span } from './span.ts'
-export { writeCommandIn, directionAt, directionsIn, isExcluded, hasNegation, type Direction } from './qualifiers.ts'
+export {
+  writeCommandIn,
+  directionAt,
+  directionsIn,
+  isExcluded,
+  isLeftOut,
+  hasNegation,
+  type Direction,
+} from './qualifiers.ts'
 export { addSpelling, nearestMonth, newSpelling, respell, type Respelled, type Spelling } from './words/spelling.ts'
 export { isFunctionWord, rootOf, stem, words, type Word } from './words/text.ts'
 export { unitAt, unitBeside } from './unit-at.ts'

@@ -1,4 +1,4 @@
-import type { Linked } from './span.ts'
+import type { Linked, Reading, Span } from './span.ts'
 import { isFunctionWord, type Word } from './words/text.ts'
 import { isUnit, unitOf } from './words/units.ts'
 
@@ -35,8 +35,15 @@ const reachWords = 6
 // "did not come from the north": one word of its own may stand between.
 const maxBetween = 1
 
+type Placed = Pick<Span, 'from' | 'to'> & { readings: Array<Pick<Reading, 'days'>> }
+
+/** Whether the words around a span leave it out; a day only right before it: "without a prescription in May" is of May. */
+export function isLeftOut(said: Said, { from, to, readings }: Placed): boolean {
+  return isExcluded(said, from, to, readings.some(({ days }) => days !== null) ? 0 : maxBetween)
+}
+
 /** Whether the words around the place say that what stands there is left out. */
-export function isExcluded(said: Said, from: number, to: number = from + 1): boolean {
+export function isExcluded(said: Said, from: number, to: number = from + 1, between = maxBetween): boolean {
   const { words } = said
   const first = words[from]
   if (first === undefined) return false
@@ -44,7 +51,7 @@ export function isExcluded(said: Said, from: number, to: number = from + 1): boo
   const [after, afterNext] = [words[to]?.text ?? '', words[to + 1]?.text]
   if (leftOutAfter.has(after) || (after === 'left' && afterNext === 'out')) return true
   if (lasts(words, from)) return false
-  let between = 0
+  let others = 0
   for (let at = from - 1; at >= Math.max(0, from - reachWords); at -= 1) {
     const word = words[at] as Word
     if (boundary.test(said.text.slice(word.end, words[at + 1]?.start))) return false
@@ -54,7 +61,8 @@ export function isExcluded(said: Said, from: number, to: number = from + 1): boo
     if (isNegator(words, at)) return !isMeasure && !(word.text === 'minus' && /^\d/.test(first.text))
     if (word.text === 'but') return words.slice(0, at).some(({ text }) => universal.test(text))
     if (word.text === 'and') return false
-    if (!isFunctionWord(word.text) && (between += 1) > maxBetween) return false
+    const isOwn = isFunctionWord(word.text) || durations.has(unitOf(word.text)?.dimension ?? '')
+    if (!isOwn && (others += 1) > between) return false
   }
   return false
 }
@@ -78,7 +86,7 @@ function isNegator(words: Word[], at: number): boolean {
   // "isn't the north …?" asks and "I can't find the north" complains; "don't show the north" tells.
   if (word === 't' && contracted.has(before)) {
     if (words[at - 2]?.text === 'i') return false
-    const opens = at === 1 || (at === 2 && words[0]?.text === 'why')
+    const opens = at === 1 || (at === 2 && /^(?:why|what|who|which|where|when|how)$/.test(words[0]?.text ?? ''))
     return !opens || (before === 'don' && !askers.has(next))
   }
   if (word === 'not') return next !== 'only' && next !== 'just' && before !== 'or'

@@ -18,11 +18,15 @@ export const daysOnly: Refiner = {
 }
 
 const shortWeekday = /^(?:sat|sun|wed)$/u
+// "Mon–Sun": which days of any week, not those of one.
+const weekdays =
+  /^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?\s?[-\u2010-\u2015]\s?(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*$/iu
 const lapse = /^in (?:an?|one|\d+|[a-z]+) [a-z]+$/iu
 const notYet = /\b(?:not|never|nothing|nobody|(?:has|have|had)n['’]?t)\b/iu
 
 /** "Cars that sat there"; and "nothing heard in a week" looks back at a stretch, not ahead at a day. */
 function isOtherWord(whole: string, { index, text }: ParsingResult): boolean {
+  if (weekdays.test(text)) return true
   if (lapse.test(text)) return notYet.test(whole.slice(0, index))
   return (
     shortWeekday.test(text) &&

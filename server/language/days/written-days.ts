@@ -136,6 +136,7 @@ const feasts: Array<[said: string, on: (year: number) => Date]> = [
   ['boxing day', (year) => day(year, 11, 26)],
   ["new year['’]?s? eve", (year) => day(year, 11, 31)],
   ["new year['’]?s? day", (year) => day(year, 0, 1)],
+  ["(?<=\\b(?:since|from|after)\\s+)new year(?!['’]?s)", (year) => day(year, 0, 1)],
   ["valentine['’]?s? day", (year) => day(year, 1, 14)],
   ['halloween', (year) => day(year, 9, 31)],
   ['black friday', (year) => afterThanksgiving(year, 1)],

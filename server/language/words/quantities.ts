@@ -157,7 +157,7 @@ function quantity(tokens: Token[], at: number): Read | null {
     return read === null ? null : { value: -read.value, next: read.next, unit: null }
   }
   const number = fraction(tokens, at) ?? withPart(tokens, at) ?? single(tokens, at)
-  if (number === null) return share(tokens, at)
+  if (number === null) return share(tokens, at) ?? fortnight(tokens, at)
   return belowZero(tokens, number) ?? withUnits(tokens, number)
 }
 
@@ -203,6 +203,13 @@ const measuring = /^(?:than|over|under|below|above|within|least|most|exceeding|b
 const endOfBound = /^(?:more|less|longer|over|under|older|worse)$/
 const isLate = /^(?:late|overdue|old|long|ago|past)$/
 const lasting = /^(?:by|for|after)$/
+
+/** "Over the past fortnight": no calendar says when one begins, so it is fourteen days to who counts them. */
+function fortnight(tokens: Token[], at: number): Read | null {
+  if (wordAt(tokens, at) !== 'fortnight' || !/^(?:past|last|previous|next|coming)$/.test(wordAt(tokens, at - 1)))
+    return null
+  return { value: 1, next: at + 1, unit: unitOf('fortnight') }
+}
 
 const shares = new Map([...parts, ['fifth', 1 / 5] as const, ['tenth', 1 / 10] as const])
 

@@ -1,5 +1,5 @@
 import {
-  isExcluded,
+  isLeftOut,
   iso,
   localDay,
   overlaps,
@@ -137,7 +137,7 @@ function listValues({ linked }: Asked, options: Option[], taken: Span[]): Option
   for (const [at, option] of inOrder.entries()) {
     const before = inOrder[at - 1]
     const goesOn = before !== undefined && listing.test(linked.text.slice(before.span.end, option.span.start))
-    if (isExcluded(linked, option.span.from, option.span.to) || (goesOn && out.has(before))) out.add(option)
+    if (isLeftOut(linked, option.span) || (goesOn && out.has(before))) out.add(option)
   }
   return out.size === inOrder.length ? inOrder : inOrder.filter((option) => !out.has(option))
 }

@@ -1,7 +1,7 @@
 import {
   convertUnit,
   directionAt,
-  isExcluded,
+  isLeftOut,
   isSameQuantity,
   overlaps,
   shape,
@@ -49,7 +49,7 @@ export function optionsFor(
     const reading = inMetres(asked, span, slot, said) ?? inSlotUnit(said, slot, unit, units)
     if (reading === null || !allowed(slot, reading.value)) continue
     if (isYear(asked, span, slot) && !isOff('year is no number')) continue
-    const isOut = isExcluded(asked.linked, span.from, span.to)
+    const isOut = isLeftOut(asked.linked, span)
     const contrary = isOut ? contraryOf(slot, reading.value) : undefined
     const own = asked.shape.marks.find((mark) => mark.span === span)
     const seen =
@@ -110,9 +110,18 @@ function inMetres({ linked }: Asked, { start, end }: Span, { unit }: Slot, readi
   return value === null ? null : { ...reading, value }
 }
 
+const money = new Set(['euro', 'dollar', 'pound'])
+
+/** "12 million" are 12 to who counts millions of euros. */
+function inMillions(reading: Reading, unit: Unit | null): Reading | null {
+  const value = Number(reading.value)
+  if (unit === null || !money.has(unit.dimension) || unit.size === 1 || value < unit.size) return null
+  return { ...reading, value: value / unit.size }
+}
+
 /** "Two weeks" are 14 to a slot that counts days; what it cannot count, or another slot counts, is nothing for it. */
 function inSlotUnit(reading: Reading, { unit }: Slot, said: Unit | null, all: Unit[]): Reading | null {
-  if (said === null) return reading
+  if (said === null) return inMillions(reading, unit) ?? reading
   if (unit === null)
     return all.some((each) => each.dimension === said.dimension || isSameQuantity(each, said)) ? null : reading
   const value = convertUnit(Number(reading.value), said, unit)

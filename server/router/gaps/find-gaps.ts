@@ -2,6 +2,7 @@ import {
   directionAt,
   directionsIn,
   isExcluded,
+  isLeftOut,
   hasNegation,
   words,
   type Direction,
@@ -99,7 +100,8 @@ function opposed(reading: QueryReading, slot: Slot, source: SlotSource): Gap | n
       : gap('direction of a bound', `cannot be ${way === 'up' ? 'the least' : 'the most'} that is wanted`)
   }
   const value = reading.found.parameters[slot.name]
-  if (isExcluded(linked, from, to) && contraryOf(slot, value) === undefined) {
+  const isOut = isExcluded(linked, from, to, slot.type.kind === 'date' ? 0 : undefined)
+  if (isOut && contraryOf(slot, value) === undefined) {
     return excludesValues(reading, slot, uses) ? null : gap('values left out', 'cannot be left out')
   }
   return null
@@ -131,7 +133,7 @@ const limitWord = /(?:^|_)(?:count|limit|top|rows?|number|n|size)(?:_|$)/u
 
 /** Whether the query itself says that it leaves out what fills the slot. */
 function excludesValues({ query: { query }, texts }: QueryReading, { name, type, rules }: Slot, uses: Use[]): boolean {
-  if (uses.some(({ linked, span }) => isExcluded(linked, span.from, span.to))) return true
+  if (uses.some(({ linked, span }) => isLeftOut(linked, span))) return true
   const label = new Set([...type.labelStems, ...words(spoken(name)).map(({ stem }) => stem)])
   const descriptions = texts.filter(({ kind }) => kind === 'description').map(({ linked }) => linked)
   const told = [spoken(query.name), spoken(name), rules.description].map(said)
@@ -200,7 +202,7 @@ function excludedBeside({ linked, marks, query, found }: QueryReading): Gap[] {
       isFree(found, span) &&
       !kinds.has(type.key) &&
       directionAt(linked, span.from, span.to) === null &&
-      isExcluded(linked, span.from, span.to),
+      isLeftOut(linked, span),
   )
   if (out === undefined) return []
   const slot = query.slots.find(({ type }) => type.key === out.type.key)?.name ?? out.type.label

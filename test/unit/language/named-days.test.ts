@@ -47,6 +47,8 @@ test.each([
     ],
   ],
   ['stations that have not reported in a week', []],
+  ['Mon–Sun load of 2025', [['2025', '2025-01-01']]],
+  ['profit since New Year', [['New Year', '2026-01-01']]],
   ['due in a week', [['in a week', '2026-11-23']]],
 ])('%j names days only where they are meant', (text, days) => {
   expect(recogniseDates(text, clock).map(({ start, end, first }) => [text.slice(start, end), first])).toEqual(days)
@@ -72,6 +74,7 @@ test.each([
 test.each([
   ['plots that used more than 120 kilowatt hours', 120, 'kwh'],
   ['an hour and a half free on Monday', 1.5, 'hours'],
+  ['builds over the past fortnight', 1, 'fortnights'],
   ['devices at most half charged', 50, 'percentage'],
   ['jobs that cost at least a fifth more', 20, 'percentage'],
 ])('the number of %j has its unit', (text, value, unit) => {

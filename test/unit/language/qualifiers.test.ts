@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { contrastsIn } from '../../../server/language/contrasts.ts'
-import { writeCommandIn, directionAt, isExcluded } from '../../../server/language/qualifiers.ts'
+import { writeCommandIn, directionAt, isExcluded, isLeftOut } from '../../../server/language/qualifiers.ts'
+import { recogniseDates } from '../../../server/language/dates.ts'
 import { words } from '../../../server/language/words/text.ts'
 
 /** The text without its brackets, and the words that stood in them. */
@@ -42,6 +43,8 @@ describe('a value is left out', () => {
 
   test.each([
     'orders from the [north]',
+    "what hasn't the [north] handed in",
+    'no-shows of the [north]',
     'customers with no order [for 3 weeks]',
     'stations without data for at least [2] days',
     "isn't the [milk frother] in stock?",
@@ -106,4 +109,15 @@ test.each([
   ['what was deleted', null],
 ])('%j asks to %s', (text, word) => {
   expect(writeCommandIn(text)).toBe(word)
+})
+
+test.each([
+  ['sold without a prescription in [May]', false],
+  ['orders that did not arrive in [May]', false],
+  ['orders of 2025 but not in [May]', true],
+  ['all of 2025 except the month of [May]', true],
+])('the words right before a day leave it out, and no others: %s', (text, isOut) => {
+  const { said, from, to } = marked(text)
+  const [days = null] = recogniseDates('in May', { now: new Date('2026-11-16T12:00:00Z'), timeZone: 'UTC' })
+  expect(isLeftOut(said, { from, to, readings: [{ days }] })).toBe(isOut)
 })
