@@ -17,6 +17,15 @@ const large = /codemirror|lezer|recharts|d3-|spotlight/
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react(), guides(docs), catalog(connections), embed(askElement), packAssets(firstLoadBudgetBytes)],
+  resolve: {
+    alias: [
+      // Faces without what no page shows (web/fonts/README.md).
+      {
+        find: /^\.\/files\/(inter|jetbrains-mono)-latin-wght-normal\.woff2$/,
+        replacement: join(import.meta.dirname, 'fonts/$1-latin.woff2'),
+      },
+    ],
+  },
   // The server puts the nonce of each answer where this stands.
   html: { cspNonce: '__STYLE_NONCE__' },
   build: {
