@@ -6,14 +6,16 @@ import {
   type CompletionSource,
 } from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
-import { sql as sqlLanguage } from '@codemirror/lang-sql'
+import { sql as sqlLanguage, SQLDialect } from '@codemirror/lang-sql'
 import { bracketMatching, HighlightStyle, syntaxHighlighting } from '@codemirror/language'
 import { setDiagnostics } from '@codemirror/lint'
 import { Compartment, EditorState, Prec, type Extension } from '@codemirror/state'
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view'
+import { tags } from '@lezer/highlight'
 import { useEffect, useEffectEvent, useRef, type RefObject } from 'react'
-import { colours, dialect } from './sql-dialect.ts'
+import colours from './sql-colours.module.css'
 import classes from './sql-editor.module.css'
+import { sqlWords } from './sql-words.ts'
 
 /** Text that replaces a coloured word gets the colour of that word from Chromium, as a style of its line, for good. */
 function plainLines(content: HTMLElement): void {
@@ -35,7 +37,17 @@ type Props = {
   insert?: RefObject<((text: string) => void) | null>
 }
 
-const highlightStyle = HighlightStyle.define(colours)
+/** The grammar of one SELECT. `$name` is a slot. */
+const dialect = SQLDialect.define({ ...sqlWords, specialVar: '$', doubleQuotedStrings: false })
+
+const highlightStyle = HighlightStyle.define([
+  { tag: tags.keyword, class: colours.keyword ?? '' },
+  { tag: [tags.string, tags.special(tags.string)], class: colours.string ?? '' },
+  { tag: [tags.number, tags.bool, tags.null], class: colours.number ?? '' },
+  { tag: tags.special(tags.name), class: colours.slot ?? '' },
+  { tag: [tags.typeName, tags.standard(tags.name)], class: colours.builtin ?? '' },
+  { tag: tags.comment, class: colours.comment ?? '' },
+])
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? ''
 

@@ -1,32 +1,21 @@
-import { highlightCode, tagHighlighter } from '@lezer/highlight'
-import type { ReactNode } from 'react'
 import { Scroll } from '../../../parts/table/scroll.tsx'
-import { colours, dialect } from './sql-dialect.ts'
-
-const highlighter = tagHighlighter(colours)
+import classes from './sql-colours.module.css'
+import { sqlParts } from './sql-words.ts'
 
 /** SQL to be read, in the colours in which it was written. */
 export function SqlText({ sql, label }: { sql: string; label: string }) {
-  const parts: ReactNode[] = []
-  highlightCode(
-    sql,
-    dialect.language.parser.parse(sql),
-    highlighter,
-    (text, classes) =>
-      parts.push(
-        classes === '' ? (
+  return (
+    <Scroll look="code" label={label}>
+      {sqlParts(sql).map(({ text, kind }, at) =>
+        kind === null ? (
           text
         ) : (
-          <span key={parts.length} className={classes}>
+          // oxlint-disable-next-line react/no-array-index-key -- a part is its place
+          <span key={at} className={classes[kind]}>
             {text}
           </span>
         ),
-      ),
-    () => parts.push('\n'),
-  )
-  return (
-    <Scroll look="code" label={label}>
-      {parts}
+      )}
     </Scroll>
   )
 }

@@ -1,5 +1,4 @@
-import { Code, Group, Skeleton, Stack } from '@mantine/core'
-import { lazy, Suspense } from 'react'
+import { Code, Group, Stack } from '@mantine/core'
 import { Link } from 'wouter'
 import { Card } from '../../../parts/text/card.tsx'
 import { CopyMark } from '../../../parts/text/copy.tsx'
@@ -7,6 +6,7 @@ import { Ago } from '../../../parts/text/time.tsx'
 import { paths } from '../../../browser/paths.ts'
 import { sayNumber, sayType } from '../../../text/words.ts'
 import classes from '../../deploy/shared/deploy.module.css'
+import { SqlText } from '../sql/sql-text.tsx'
 import { exampleValues } from '../slots/slots.ts'
 import type { Place } from '../../deploy/shared/place.ts'
 import { useDeployments } from '../../deploy/shared/queries.ts'
@@ -14,8 +14,6 @@ import { QueryLinks } from '../../../parts/query-links/query-links.tsx'
 import { PlainTable } from '../../../parts/table/list.tsx'
 import { Who } from '../../deploy/shared/who.tsx'
 import type { Version } from '../../deploy/shared/wire.ts'
-
-const SqlText = lazy(async () => ({ default: (await import('../sql/sql-text.tsx')).SqlText }))
 
 /** The facts that a caller needs: where it answers, what comes back, and by which SQL. */
 export function Facts({ place, name, version }: { place: Place; name: string; version: Version }) {
@@ -63,9 +61,7 @@ export function Facts({ place, name, version }: { place: Place; name: string; ve
         </dl>
       </Card>
       <Card title="SQL" about={`Version ${version.version}, as it answers here.`}>
-        <Suspense fallback={<Skeleton height={96} />}>
-          <SqlText sql={version.sql} label={`SQL of ${name}`} />
-        </Suspense>
+        <SqlText sql={version.sql} label={`SQL of ${name}`} />
       </Card>
       <Card title="Columns" about="What comes back in each row.">
         <PlainTable
