@@ -1,4 +1,4 @@
-import { chartFor, isTelling, layOut, type Chart, type ChartColumn, type Layout } from '../chart/index.ts'
+import { arcsOf, chartFor, isTelling, layOut, type Chart, type ChartColumn, type Layout } from '../chart/index.ts'
 import { makeSvg } from './dom.ts'
 import type { Row } from './service.ts'
 import { textOf, titleOf, type Column } from './values.ts'
@@ -186,23 +186,15 @@ function drawShares({ layout }: Plan, { language, width }: Drawn): SVGElement {
     .filter(({ number }) => number > 0)
     .toSorted((one, other) => other.number - one.number)
   const whole = parts.reduce((sum, { number }) => sum + number, 0) || 1
-  let from = -Math.PI / 2
+  const arcs = arcsOf(
+    parts.map(({ number }) => number),
+    pieSize,
+  )
   const drawn = parts.flatMap(({ value, number }, at) => {
-    const to = from + (number / whole) * 2 * Math.PI
-    const point = (angle: number): string =>
-      `${(pieSize / 2 + 92 * Math.cos(angle)).toFixed(1)} ${(pieSize / 2 + 92 * Math.sin(angle)).toFixed(1)}`
-    const large = to - from > Math.PI ? 1 : 0
-    const middle = `${pieSize / 2} ${pieSize / 2}`
-    // A whole circle begins where it ends, which an arc cannot.
-    const d =
-      parts.length === 1
-        ? `M ${middle} m -92 0 a 92 92 0 1 0 184 0 a 92 92 0 1 0 -184 0`
-        : `M ${middle} L ${point(from)} A 92 92 0 ${large} 1 ${point(to)} Z`
-    from = to
     const caption = `${textOf(value, language)}: ${textOf(number, language)}, ${Math.round((number / whole) * 100)} %`
     const top = at * 22 + 8
     return [
-      makeSvg('path', { class: `part ${colour(at)}`, d }, title(caption)),
+      makeSvg('path', { class: `part ${colour(at)}`, d: arcs[at] }, title(caption)),
       makeSvg('rect', { class: `bar ${colour(at)}`, x: pieSize + 16, y: top, width: 12, height: 12, rx: 3 }),
       word({ class: 'label', x: pieSize + 36, y: top + 11 }, caption),
     ]

@@ -147,7 +147,7 @@ async function walkDeploy(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Call', exact: true }).click()
   await page.getByText('200 OK').waitFor()
   await entry(page, 'Deploy', 'Usage').click()
-  await page.locator('svg.recharts-surface').nth(2).waitFor()
+  await page.locator('svg[data-chart]').nth(2).waitFor()
   await page.getByRole('button', { name: 'Show calls as a table' }).click()
   await part('Requests').click()
   await entry(page, 'Deploy', 'Questions').click()

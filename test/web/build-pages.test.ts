@@ -189,7 +189,7 @@ const pages: Shown[] = [
     ready: async (page) => {
       await page.getByRole('form', { name: 'Slots' }).getByRole('button', { name: 'Run' }).click()
       await page.getByRole('tab', { name: 'Chart' }).click()
-      await page.locator('svg.recharts-surface').first().waitFor()
+      await page.locator('svg[data-chart]').first().waitFor()
     },
     look: (page) => page.locator('figcaption'),
   },

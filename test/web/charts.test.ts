@@ -37,17 +37,17 @@ test('a result is drawn by what its columns are, changed by hand, and kept with 
   await page.getByRole('tab', { name: 'Chart' }).click()
   // Days repeat for each region: a line for each of them.
   await page.getByText('revenue by day, one for each region').waitFor()
-  await expect.poll(() => drawn('path.recharts-line-curve').count()).toBe(3)
+  await expect.poll(() => drawn('[data-shape=line]').count()).toBe(3)
   await page.getByText('Chosen by what the rows are.').waitFor()
   expect(await findBarriers(page, 'chart-lines', page.locator('figure'))).toEqual([])
   await page.setViewportSize({ width: 1440, height: 900 })
   await choose('Drawn as', 'Bars')
   await choose('Along', 'region')
-  await expect.poll(() => drawn('.recharts-bar-rectangle').count()).toBeGreaterThan(2)
+  await expect.poll(() => drawn('[data-shape=bar]').count()).toBeGreaterThan(2)
   for (const [type, shape] of [
-    ['Areas', 'path.recharts-area-area'],
-    ['Points', '.recharts-scatter-symbol'],
-    ['Shares', '.recharts-pie-sector'],
+    ['Areas', '[data-shape=area]'],
+    ['Points', '[data-shape=point]'],
+    ['Shares', '[data-shape=part]'],
   ] as const) {
     await choose('Drawn as', type)
     await expect.poll(() => drawn(shape).count()).toBeGreaterThan(0)
@@ -70,7 +70,7 @@ test('what is deployed is drawn as its author set it: on the endpoint, and in th
   await page.goto(`/p/${stage.projectId}/deploy/endpoints/revenue_by_day/try`)
   await page.getByRole('button', { name: 'Call', exact: true }).click()
   await page.getByText('As its author set it.').waitFor()
-  await expect.poll(() => drawn('.recharts-pie-sector').count()).toBe(3)
+  await expect.poll(() => drawn('[data-shape=part]').count()).toBe(3)
   await choose('Drawn as', 'Bars')
   await page.getByText('For this look only.').waitFor()
   await page.getByText('Table', { exact: true }).click()
@@ -79,7 +79,7 @@ test('what is deployed is drawn as its author set it: on the endpoint, and in th
   await page.goto(`/p/${stage.projectId}/ask`)
   await page.getByRole('textbox', { name: 'Question' }).fill('revenue of each day and region')
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
-  await expect.poll(() => drawn('.recharts-pie-sector').count(), { timeout: waitMs }).toBe(3)
+  await expect.poll(() => drawn('[data-shape=part]').count(), { timeout: waitMs }).toBe(3)
   const coming = page.waitForEvent('download')
   await page.getByText('Table', { exact: true }).click()
   await page.getByRole('button', { name: 'Download', exact: true }).click()

@@ -107,7 +107,7 @@ const pages: Shown[] = [
   {
     name: 'endpoint-metrics',
     at: 'endpoints/sales_by_region/metrics?hours=24',
-    ready: async (page) => page.locator('svg.recharts-surface').nth(2).waitFor(),
+    ready: async (page) => page.locator('svg[data-chart]').nth(2).waitFor(),
   },
   {
     name: 'endpoint-questions',
@@ -210,7 +210,7 @@ const pages: Shown[] = [
     at: 'metrics?hours=24',
     ready: async (page) => {
       await page.getByRole('region', { name: 'Popular queries' }).waitFor()
-      await page.locator('svg.recharts-surface').nth(2).waitFor()
+      await page.locator('svg[data-chart]').nth(2).waitFor()
     },
   },
   {
@@ -218,7 +218,7 @@ const pages: Shown[] = [
     at: 'metrics?hours=24',
     ready: async (page) => {
       await page.getByRole('region', { name: 'Popular queries' }).waitFor()
-      await page.locator('svg.recharts-surface').nth(2).waitFor()
+      await page.locator('svg[data-chart]').nth(2).waitFor()
     },
     look: (page) => page.getByRole('region', { name: 'What went wrong' }),
   },

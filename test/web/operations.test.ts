@@ -90,7 +90,7 @@ test('metrics say what to do where nothing is, are narrowed, compared and zoomed
 
   // The last third of a chart, dragged over with the mouse.
   const chart = page.locator('[data-zooms]').first()
-  await chart.locator('.recharts-cartesian-grid').waitFor()
+  await chart.locator('svg[data-chart]').waitFor()
   await chart.scrollIntoViewIfNeeded()
   const box = await chart.boundingBox()
   if (box === null) throw new Error('The chart is not drawn.')

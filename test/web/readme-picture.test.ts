@@ -46,7 +46,7 @@ test('the picture of the README shows the page as it is: TEST_PICTURES=yes takes
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
   await page.getByRole('button', { name: 'year: 2026. Change' }).waitFor()
   await page.getByText('revenue by month', { exact: true }).waitFor()
-  await page.locator('.recharts-bar-rectangle').nth(5).waitFor()
+  await page.locator('[data-shape=bar]').nth(5).waitFor()
   await page.mouse.move(0, 0)
   await page.evaluate('document.activeElement?.blur(); document.fonts.ready.then(() => scrollTo(0, 0))')
   if (process.env['TEST_PICTURES'] === 'yes') {

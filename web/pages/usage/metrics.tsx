@@ -1,28 +1,26 @@
 import { Anchor, Button, Group, Paper, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core'
 import { ChartColumn, ZoomOut } from 'lucide-react'
-import { lazy, Suspense, useState, type ReactNode } from 'react'
+import { useState, type ReactNode } from 'react'
 import { Card } from '../../parts/text/card.tsx'
 import { Empty } from '../../parts/text/empty.tsx'
 import { Heading } from '../../parts/text/heading.tsx'
 import { Loaded } from '../../parts/text/loaded.tsx'
 import { Link } from 'wouter'
 import { useAfterPaint } from '../../parts/chart/after-paint.ts'
-import type { ChartLine, ChartPoint } from '../../parts/chart/chart.tsx'
+import type { ChartLine, ChartPoint, Pointed } from '../../parts/chart/chart.tsx'
 import classes from '../deploy/shared/deploy.module.css'
 import type { Place } from '../deploy/shared/place.ts'
 import { PlainTable } from '../../parts/table/list.tsx'
 import { QuestionInsights } from './question-insights.tsx'
 import { Callers, Errors, Popular } from './metrics-tables.tsx'
 import { SavedViews } from './saved-views.tsx'
-import type { Mark } from './time-chart.tsx'
+import { TimeChart, type Mark } from './time-chart.tsx'
 import { sayBefore, saySpan, type Span } from '../../parts/chart/spans.ts'
 import { filterOf, SpanBar, UsageFilterBar, useUsageFilter, type UsageView } from './usage-filter.tsx'
 import { useMetrics, useMetricsBefore, useTimeline, type UsageFilter } from '../deploy/shared/usage-queries.ts'
 import type { Metrics } from '../deploy/shared/usage-wire.ts'
 import { sayNumber } from '../../text/words.ts'
 import { sayGrowth, sayMs, sayShare } from '../deploy/shared/words.ts'
-
-const TimeChart = lazy(async () => ({ default: (await import('./time-chart.tsx')).TimeChart }))
 
 /** How much is called, how fast, and how well. */
 export function MetricsPage({ place }: { place: Place }) {
@@ -204,13 +202,9 @@ function Tiles({ metrics: { totals }, before, span, calls }: TilesProps) {
   )
 }
 
-type ChartsProps = { place: Place; view: UsageView; metrics: Metrics; before: Metrics | undefined; marks: Mark[] }
-
-function Charts({ place, view, metrics, before, marks }: ChartsProps) {
-  const { totals, series } = metrics
-  const label = labelOf(metrics)
-  const points = series.map(({ time, ...figures }, at): ChartPoint => {
-    // Pieces of the time before stand under those of the same place.
+/** Figures of each piece of time; pieces of the time before stand under those of the same place. */
+function pointsOf({ series }: Metrics, before: Metrics | undefined): ChartPoint[] {
+  return series.map(({ time, ...figures }, at) => {
     const then = before?.series[at]
     return {
       time,
@@ -227,19 +221,49 @@ function Charts({ place, view, metrics, before, marks }: ChartsProps) {
       before_error_percent: then === undefined || then.requests === 0 ? null : then.error_rate * 100,
     }
   })
-  const shared = {
-    place,
-    points,
-    label,
-    marks,
-    end: metrics.to,
-    onZoom: (from: string, to: string) => view.choose({ hours: '', from, to }, true),
-  }
-  const compared = (line: ChartLine): ChartLine[] => (before === undefined ? [] : [line])
-  const exact = 'from' in view.span ? view.span : null
-  const then = sayBefore(view.span)
+}
+
+/** Three drawings of them; lines of the time before only where it is compared. */
+function figuresOf({ totals }: Metrics, before: Metrics | undefined, span: Span): DrawnFigure[] {
+  const then = sayBefore(span)
   const capital = then.charAt(0).toUpperCase() + then.slice(1)
-  const past = (name: string): ChartLine => ({ name, label: capital, color: 'gray.5', dashed: true })
+  const past = (name: string, more: Partial<ChartLine> = {}): ChartLine[] =>
+    before === undefined ? [] : [{ name, label: capital, color: colors.past, dashed: true, ...more }]
+  // Beside the calls, whose bars are as many as their tile says: a limit turned these away.
+  const rejected = { name: 'rejected', label: 'Rejected', color: colors.other, stack: 'rejected' }
+  const calls = [
+    { name: 'answered', label: 'Answered', color: colors.strong, stack: 'now' },
+    { name: 'errors', label: 'Errors', color: colors.bad, stack: 'now' },
+    ...(totals.rejected === 0 ? [] : [rejected]),
+    ...past('before_calls', { stack: 'before' }),
+  ]
+  const times = [
+    { name: 'average_ms', label: 'Average', color: colors.other, dashed: true },
+    { name: 'p50_ms', label: 'Median', color: 'var(--sluice-chart-neutral)' },
+    { name: 'p95_ms', label: 'p95', color: colors.strong },
+    { name: 'p99_ms', label: 'p99', color: 'var(--sluice-chart-soft)', dashed: true },
+    ...past('before_p95_ms', { label: `p95, ${then}` }),
+  ]
+  const errors = [{ name: 'error_percent', label: 'Error rate', color: colors.bad }, ...past('before_error_percent')]
+  return [
+    { title: 'Calls', unit: '', kind: 'bar', lines: calls },
+    { title: 'Response time', unit: ' ms', kind: 'line', lines: times },
+    { title: 'Error rate', unit: ' %', kind: 'line', lines: errors },
+  ]
+}
+
+const colors = {
+  strong: 'var(--sluice-chart-strong)',
+  bad: 'var(--mantine-color-red-7)',
+  other: 'var(--mantine-color-gray-6)',
+  past: 'var(--mantine-color-gray-5)',
+}
+
+type ChartsProps = { place: Place; view: UsageView; metrics: Metrics; before: Metrics | undefined; marks: Mark[] }
+
+function Charts({ place, view, metrics, before, marks }: ChartsProps) {
+  const pointed = useState<number | null>(null)
+  const exact = 'from' in view.span ? view.span : null
   return (
     <Stack gap="lg">
       {exact !== null && (
@@ -254,44 +278,19 @@ function Charts({ place, view, metrics, before, marks }: ChartsProps) {
         </Button>
       )}
       <SimpleGrid cols={{ base: 1, lg: 3 }}>
-        <Figure
-          {...shared}
-          title="Calls"
-          unit=""
-          kind="bar"
-          lines={[
-            { name: 'answered', label: 'Answered', color: 'var(--sluice-chart-strong)', stack: 'now' },
-            { name: 'errors', label: 'Errors', color: 'red.7', stack: 'now' },
-            // Beside the calls, whose bars are as many as their tile says: a limit turned these away.
-            ...(totals.rejected === 0
-              ? []
-              : [{ name: 'rejected', label: 'Rejected', color: 'gray.6', stack: 'rejected' }]),
-            ...compared({ ...past('before_calls'), stack: 'before' }),
-          ]}
-        />
-        <Figure
-          {...shared}
-          title="Response time"
-          unit=" ms"
-          kind="line"
-          lines={[
-            { name: 'average_ms', label: 'Average', color: 'gray.6', dashed: true },
-            { name: 'p50_ms', label: 'Median', color: 'var(--sluice-chart-neutral)' },
-            { name: 'p95_ms', label: 'p95', color: 'var(--sluice-chart-strong)' },
-            { name: 'p99_ms', label: 'p99', color: 'var(--sluice-chart-soft)', dashed: true },
-            ...compared({ ...past('before_p95_ms'), label: `p95, ${then}` }),
-          ]}
-        />
-        <Figure
-          {...shared}
-          title="Error rate"
-          unit=" %"
-          kind="line"
-          lines={[
-            { name: 'error_percent', label: 'Error rate', color: 'red.7' },
-            ...compared(past('before_error_percent')),
-          ]}
-        />
+        {figuresOf(metrics, before, view.span).map((figure) => (
+          <Figure
+            key={figure.title}
+            {...figure}
+            place={place}
+            points={pointsOf(metrics, before)}
+            label={labelOf(metrics)}
+            pointed={pointed}
+            marks={marks}
+            end={metrics.to}
+            onZoom={(from, to) => view.choose({ hours: '', from, to }, true)}
+          />
+        ))}
       </SimpleGrid>
     </Stack>
   )
@@ -325,20 +324,20 @@ function Tile({ label, value, more }: { label: string; value: ReactNode; more: s
   )
 }
 
-type FigureProps = {
+type DrawnFigure = { title: string; unit: string; kind: 'bar' | 'line'; lines: ChartLine[] }
+type FigureProps = DrawnFigure & {
   place: Place
-  title: string
-  unit: string
-  kind: 'bar' | 'line'
   points: ChartPoint[]
   label: (time: string) => string
-  lines: ChartLine[]
+  /** All charts point at the same moment. */
+  pointed: Pointed
   marks: Mark[]
   end: string
   onZoom: (from: string, to: string) => void
 }
 
-function Figure({ place, title, unit, kind, points, label, lines, marks, end, onZoom }: FigureProps) {
+function Figure({ title, unit, label, ...drawn }: FigureProps) {
+  const { points, lines } = drawn
   const [tabled, setTabled] = useState(false)
   const isPainted = useAfterPaint()
   return (
@@ -361,19 +360,7 @@ function Figure({ place, title, unit, kind, points, label, lines, marks, end, on
       ) : !isPainted ? (
         <Skeleton height={220} />
       ) : (
-        <Suspense fallback={<Skeleton height={220} />}>
-          <TimeChart
-            place={place}
-            kind={kind}
-            points={points}
-            lines={lines}
-            unit={unit}
-            sayMoment={label}
-            marks={marks}
-            end={end}
-            onZoom={onZoom}
-          />
-        </Suspense>
+        <TimeChart {...drawn} sayValue={(value) => sayValue(value, unit)} sayMoment={label} />
       )}
     </Card>
   )
@@ -381,7 +368,7 @@ function Figure({ place, title, unit, kind, points, label, lines, marks, end, on
 
 function sayValue(value: number | string | null | undefined, unit: string): string {
   if (typeof value !== 'number') return 'none'
-  return `${value.toLocaleString('en', { maximumFractionDigits: 1 })}${unit}`
+  return `${value.toLocaleString('en', { maximumFractionDigits: Math.abs(value) < 1 ? 3 : 1 })}${unit}`
 }
 
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })

@@ -1,8 +1,11 @@
 import { Anchor, Popover, Tooltip, UnstyledButton } from '@mantine/core'
+import { useElementSize } from '@mantine/hooks'
 import { BellRing, CircleCheck, DatabaseZap, Rocket } from 'lucide-react'
-import { useCallback, useLayoutEffect, useRef, useState, type PointerEvent } from 'react'
+import { useState, type PointerEvent } from 'react'
 import { Link } from 'wouter'
-import { Chart, type ChartLine, type ChartPoint } from '../../parts/chart/chart.tsx'
+import { Chart, spreadOf, type ChartLine, type ChartPoint, type Pointed } from '../../parts/chart/chart.tsx'
+import { edge } from '../../parts/chart/plot.tsx'
+import { pieceAt, shareOf } from '../../parts/chart/scale.ts'
 import { paths } from '../../browser/paths.ts'
 import type { Place } from '../deploy/shared/place.ts'
 import classes from './time-chart.module.css'
@@ -15,37 +18,37 @@ type Props = {
   kind: 'bar' | 'line'
   points: ChartPoint[]
   lines: ChartLine[]
-  unit: string
+  sayValue: (value: number) => string
   sayMoment: (time: string) => string
+  pointed: Pointed
   marks: Mark[]
   /** Where the last piece of time ends. */
   end: string
   onZoom: (from: string, to: string) => void
 }
 
-/** The room of the drawing within its place, in pixels. */
-type Room = { left: number; width: number }
-
 /** A chart over time: what happened stands above it and leads there, and a part of it that is dragged over is zoomed. */
-export function TimeChart({ place, kind, points, lines, unit, sayMoment, marks, end, onZoom }: Props) {
+export function TimeChart({ place, marks, end, onZoom, ...drawn }: Props) {
+  const { kind, points } = drawn
   const times = points.map(({ time }) => String(time))
-  const { ref, room } = useRoom()
+  const { ref, width: whole } = useElementSize()
+  const width = Math.max(1, whole - edge.left - edge.right)
   const [drag, setDrag] = useState<{ from: number; to: number } | null>(null)
   const shareAt = (event: PointerEvent<HTMLDivElement>): number => {
-    const x = event.clientX - event.currentTarget.getBoundingClientRect().left - room.left
-    return Math.min(1, Math.max(0, x / Math.max(1, room.width)))
+    const x = event.clientX - event.currentTarget.getBoundingClientRect().left - edge.left
+    return Math.min(1, Math.max(0, x / width))
   }
   const finish = (): void => {
     if (drag === null) return
     setDrag(null)
     const [low, high] = [Math.min(drag.from, drag.to), Math.max(drag.from, drag.to)]
-    if ((high - low) * room.width < leastDragPx) return
-    const first = pieceAt(kind, low, times.length)
-    const last = pieceAt(kind, high, times.length)
+    if ((high - low) * width < leastDragPx) return
+    const first = pieceAt(spreadOf(kind), low, times.length)
+    const last = pieceAt(spreadOf(kind), high, times.length)
     onZoom(times[first] ?? end, times[last + 1] ?? end)
   }
   const groups = groupsOf(marks, times)
-  const leftOf = (piece: number): number => room.left + shareOf(kind, piece, times.length) * room.width
+  const leftOf = (piece: number): number => edge.left + shareOf(spreadOf(kind), piece, times.length) * width
   return (
     <>
       {groups.length > 0 && (
@@ -72,21 +75,13 @@ export function TimeChart({ place, kind, points, lines, unit, sayMoment, marks, 
         onPointerUp={finish}
         onPointerLeave={finish}
       >
-        <Chart kind={kind} points={points} lines={lines} unit={unit} sayMoment={sayMoment} syncId="usage" stacked />
-        {groups.map(({ piece, marks: those }) => (
-          <div
-            key={piece}
-            className={classes.line}
-            data-bad={those.some(isBad) || undefined}
-            style={{ left: leftOf(piece) }}
-          />
-        ))}
+        <Chart {...drawn} rules={groups.map(({ piece, marks: those }) => ({ piece, isBad: those.some(isBad) }))} />
         {drag !== null && (
           <div
             className={classes.zoom}
             style={{
-              left: room.left + Math.min(drag.from, drag.to) * room.width,
-              width: Math.abs(drag.to - drag.from) * room.width,
+              left: edge.left + Math.min(drag.from, drag.to) * width,
+              width: Math.abs(drag.to - drag.from) * width,
             }}
           />
         )}
@@ -97,43 +92,6 @@ export function TimeChart({ place, kind, points, lines, unit, sayMoment, marks, 
 
 /** A click is no drag. */
 const leastDragPx = 8
-
-/** Bars have a band each; the points of a line stand at its ends, too. */
-function pieceAt(kind: Props['kind'], share: number, count: number): number {
-  const at = kind === 'bar' ? Math.floor(share * count) : Math.round(share * (count - 1))
-  return Math.min(count - 1, Math.max(0, at))
-}
-
-function shareOf(kind: Props['kind'], piece: number, count: number): number {
-  return kind === 'bar' || count < 2 ? (piece + 0.5) / count : piece / (count - 1)
-}
-
-/** Where the library draws is known once it has drawn. */
-function useRoom() {
-  const ref = useRef<HTMLDivElement>(null)
-  const [room, setRoom] = useState<Room>({ left: 0, width: 0 })
-  const measure = useCallback(() => {
-    const [whole, grid] = [ref.current, ref.current?.querySelector('.recharts-cartesian-grid')]
-    if (whole === null || grid === null || grid === undefined) return
-    const [outer, inner] = [whole.getBoundingClientRect(), grid.getBoundingClientRect()]
-    const next = { left: inner.left - outer.left, width: inner.width }
-    setRoom((known) => (known.left === next.left && known.width === next.width ? known : next))
-  }, [])
-  useLayoutEffect(() => {
-    const whole = ref.current
-    if (whole === null) return undefined
-    const watched = new MutationObserver(measure)
-    watched.observe(whole, { childList: true, subtree: true })
-    const sized = new ResizeObserver(measure)
-    sized.observe(whole)
-    measure()
-    return () => {
-      watched.disconnect()
-      sized.disconnect()
-    }
-  }, [measure])
-  return { ref, room }
-}
 
 /** As wide as a sign with its number. */
 const signPx = 36

@@ -1,5 +1,5 @@
-import { Skeleton, Text } from '@mantine/core'
-import { lazy, Suspense, useMemo } from 'react'
+import { Text } from '@mantine/core'
+import { useMemo } from 'react'
 import {
   chartFor,
   layOut,
@@ -11,9 +11,8 @@ import {
 import { sayNumber } from '../../text/words.ts'
 import { kindOf } from '../cells/cell-text.ts'
 import type { GridColumn, GridRow } from '../cells/model.ts'
+import { DrawnChart } from './drawn-chart.tsx'
 import classes from './result-chart.module.css'
-
-const DrawnChart = lazy(async () => ({ default: (await import('./drawn-chart.tsx')).DrawnChart }))
 
 type Drawable = {
   /** As it was set; null: as the columns and rows suggest. */
@@ -35,9 +34,7 @@ export function useChart({ set, columns, rows, question }: Drawable) {
 export function ChartFigure({ chart, layout }: { chart: Chart; layout: Layout }) {
   return (
     <figure className={classes.figure}>
-      <Suspense fallback={<Skeleton height={280} />}>
-        <DrawnChart chart={chart} layout={layout} />
-      </Suspense>
+      <DrawnChart chart={chart} layout={layout} />
       <figcaption>
         <Text size="xs" c="dimmed" component="span">
           {sayChart(chart, layout.isSum)}

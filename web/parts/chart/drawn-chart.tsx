@@ -1,33 +1,34 @@
-import '@mantine/charts/styles.layer.css'
-import { AreaChart, PieChart, ScatterChart } from '@mantine/charts'
 import { Text } from '@mantine/core'
-import type { Chart as ChartSpec, Layout } from '../../../clients/chart/index.ts'
+import { arcsOf, type Chart as ChartSpec, type Layout } from '../../../clients/chart/index.ts'
 import { sayNumber } from '../../text/words.ts'
-import { Chart, chartMargin, type ChartLine, type ChartPoint } from './chart.tsx'
+import { Chart, type ChartLine, type ChartPoint } from './chart.tsx'
+import { Plot } from './plot.tsx'
+import { scaleOf, shareIn } from './scale.ts'
 import { sayMoment } from '../cells/cell-text.ts'
 import classes from './result-chart.module.css'
 
 /** Told apart without colour too: every second one is dashed, and what is pointed at says its name. */
 const colors = [
   'var(--sluice-chart-strong)',
-  'orange.7',
-  'grape.6',
-  'green.8',
-  'gray.6',
-  'red.7',
+  'var(--mantine-color-orange-7)',
+  'var(--mantine-color-grape-6)',
+  'var(--mantine-color-green-8)',
+  'var(--mantine-color-gray-6)',
+  'var(--mantine-color-red-7)',
   'var(--sluice-chart-soft)',
-  'indigo.5',
-  'yellow.8',
-  'pink.6',
-  'lime.8',
-  'violet.5',
+  'var(--mantine-color-indigo-5)',
+  'var(--mantine-color-yellow-8)',
+  'var(--mantine-color-pink-6)',
+  'var(--mantine-color-lime-8)',
+  'var(--mantine-color-violet-5)',
 ]
 const mostShares = 12
 const height = 280
+const pieSize = 220
 
-const colorAt = (at: number): string => colors[at % colors.length] ?? 'gray.6'
+const colorAt = (at: number): string => colors[at % colors.length] ?? ''
 
-/** Drawn by a library that is loaded only here. The rows beside it say the same, so readers skip the drawing. */
+/** The rows beside it say the same, so readers skip the drawing. */
 export function DrawnChart({ chart, layout }: { chart: ChartSpec; layout: Layout }) {
   if (chart.type === 'pie') return <Shares layout={layout} />
   if (chart.type === 'scatter') return <Cloud chart={chart} layout={layout} />
@@ -35,38 +36,19 @@ export function DrawnChart({ chart, layout }: { chart: ChartSpec; layout: Layout
     name: `line${at}`,
     label: name,
     color: colorAt(at),
-    dashed: at % 2 === 1,
+    dashed: chart.type === 'line' && at % 2 === 1,
   }))
-  const points = layout.marks.map(({ label }, mark): ChartPoint & { time: string } => ({
+  const points = layout.marks.map(({ label }, mark): ChartPoint => ({
     ...Object.fromEntries(layout.lines.map(({ values }, at) => [`line${at}`, values[mark] ?? null])),
     time: layout.axis === 'time' ? sayTime(label) : label,
   }))
-  if (chart.type === 'area') {
-    return (
-      <div aria-hidden>
-        <AreaChart
-          h={height}
-          data={points}
-          dataKey="time"
-          series={lines}
-          type={chart.stacked ? 'stacked' : 'default'}
-          withLegend={lines.length > 1}
-          withDots={false}
-          curveType="linear"
-          tickLine="none"
-          gridAxis="x"
-          valueFormatter={sayNumber}
-          areaChartProps={{ accessibilityLayer: false, margin: chartMargin }}
-        />
-      </div>
-    )
-  }
   return (
     <Chart
       kind={chart.type}
       points={points}
       lines={lines}
-      unit=""
+      sayValue={sayNumber}
+      height={height}
       stacked={chart.stacked}
       isClose={chart.type === 'line' && areFarUp(layout)}
     />
@@ -85,30 +67,35 @@ function sayTime(text: string): string {
   return text.length > 10 ? sayMoment(text) : text
 }
 
-function Cloud({ chart: { x }, layout }: { chart: ChartSpec; layout: Layout }) {
-  const data = layout.lines.map(({ name, values }, at) => ({
-    name,
-    color: colorAt(at),
-    data: layout.marks.flatMap((mark, place) => {
-      const value = values[place] ?? null
-      return value === null ? [] : [{ x: mark.at, y: value }]
-    }),
-  }))
+function Cloud({ chart: { x: name }, layout: { axis, marks, lines } }: { chart: ChartSpec; layout: Layout }) {
+  const across = scaleOf(
+    marks.map(({ at }) => at),
+    { isClose: true },
+  )
   const sayX = (value: number): string =>
-    layout.axis === 'time' ? sayMoment(new Date(value).toISOString()).slice(0, 16) : sayNumber(value)
+    axis === 'time' ? sayMoment(new Date(value).toISOString()).slice(0, 16) : sayNumber(value)
+  const points = lines.flatMap(({ name: line, values }, of) =>
+    marks.flatMap(({ at }, place) => {
+      const value = values[place] ?? null
+      return value === null ? [] : [{ key: `${of} ${place}`, line, color: colorAt(of), at, value }]
+    }),
+  )
   return (
-    <div aria-hidden>
-      <ScatterChart
-        h={height}
-        data={data}
-        dataKey={{ x: 'x', y: 'y' }}
-        labels={{ x, y: layout.lines.length === 1 ? (layout.lines[0]?.name ?? 'y') : 'value' }}
-        withLegend={data.length > 1}
-        tickLine="none"
-        valueFormatter={{ x: sayX, y: sayNumber }}
-        scatterChartProps={{ accessibilityLayer: false, margin: chartMargin }}
-      />
-    </div>
+    <Plot
+      height={height}
+      scale={scaleOf(points.map(({ value }) => value))}
+      sayY={sayNumber}
+      names={lines.map(({ name: label }, at) => ({ label, color: colorAt(at) }))}
+      marks={() => [0, 0.5, 1].map((share) => ({ share, text: sayX(across.low + share * (across.high - across.low)) }))}
+    >
+      {({ x, y }) =>
+        points.map(({ key, line, color, at, value }) => (
+          <circle key={key} data-shape="point" cx={x(shareIn(across, at))} cy={y(value)} r={4} fill={color}>
+            <title>{`${name} ${sayX(at)}, ${line} ${sayNumber(value)}`}</title>
+          </circle>
+        ))
+      }
+    </Plot>
   )
 }
 
@@ -117,7 +104,7 @@ function Shares({ layout }: { layout: Layout }) {
   const parts = layout.marks
     .map(({ label }, at) => ({
       name: label,
-      value: layout.lines.reduce((sum, { values }) => sum + (values[at] ?? 0), 0),
+      value: layout.lines.reduce((total, { values }) => total + (values[at] ?? 0), 0),
     }))
     .filter(({ value }) => value > 0)
     .toSorted((one, other) => other.value - one.value)
@@ -125,26 +112,25 @@ function Shares({ layout }: { layout: Layout }) {
   const small = parts.slice(mostShares - 1)
   const [only] = small
   const rest = small.length === 1 && only !== undefined ? only : { name: 'others', value: sum(small) }
-  const data = [...large, ...(small.length === 0 ? [] : [rest])].map((part, at) => ({ ...part, color: colorAt(at) }))
+  const shown = [...large, ...(small.length === 0 ? [] : [rest])]
   const whole = sum(parts)
+  const arcs = arcsOf(
+    shown.map(({ value }) => value),
+    pieSize,
+  )
   return (
     <div className={classes.shares}>
-      <div aria-hidden>
-        <PieChart
-          size={220}
-          data={data}
-          strokeWidth={1}
-          withTooltip
-          tooltipDataSource="segment"
-          valueFormatter={sayNumber}
-          pieChartProps={{ accessibilityLayer: false }}
-          pieProps={{ rootTabIndex: -1 }}
-        />
-      </div>
+      <svg width={pieSize} height={pieSize} data-chart aria-hidden focusable="false">
+        {shown.map(({ name, value }, at) => (
+          <path key={name} data-shape="part" className={classes.part} d={arcs[at]} fill={colorAt(at)}>
+            <title>{`${name} ${sayNumber(value)}`}</title>
+          </path>
+        ))}
+      </svg>
       <ul className={classes.legend}>
-        {data.map(({ name, value }, at) => (
+        {shown.map(({ name, value }, at) => (
           <li key={name}>
-            <span className={classes.dot} style={{ background: cssColor(colorAt(at)) }} aria-hidden />
+            <span className={classes.dot} style={{ background: colorAt(at) }} aria-hidden />
             <span className={classes.word}>{name}</span>
             <Text span size="xs" c="dimmed" className="numbers">
               {sayNumber(value)}, {Math.round((value / whole) * 100)} %
@@ -158,8 +144,4 @@ function Shares({ layout }: { layout: Layout }) {
 
 function sum(parts: Array<{ value: number }>): number {
   return parts.reduce((total, { value }) => total + value, 0)
-}
-
-function cssColor(color: string): string {
-  return color.startsWith('var(') ? color : `var(--mantine-color-${color.replace('.', '-')})`
 }

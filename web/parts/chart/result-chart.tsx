@@ -77,16 +77,7 @@ export function ResultChart({ columns, rows, chart: set, onChange, kept, questio
             onChange={(event) => onChange({ ...chart, stacked: event.currentTarget.checked })}
           />
         )}
-        <Group gap="xs" className={classes.kept ?? ''}>
-          <Text size="xs" c="dimmed">
-            {set === null ? 'Chosen by what the rows are.' : kept}
-          </Text>
-          {set !== null && (
-            <Button size="compact-xs" variant="subtle" color="gray" onClick={() => onChange(null)}>
-              Choose for me
-            </Button>
-          )}
-        </Group>
+        <Kept set={set} kept={kept} onChange={onChange} />
       </fieldset>
       {shown === null || layout === null ? (
         <Text c="dimmed">No chart says more of these rows than the table. Choose what to draw to see one.</Text>
@@ -94,5 +85,20 @@ export function ResultChart({ columns, rows, chart: set, onChange, kept, questio
         <ChartFigure chart={shown} layout={layout} />
       )}
     </div>
+  )
+}
+
+function Kept({ set, kept, onChange }: { set: Chart | null } & Pick<Props, 'kept' | 'onChange'>) {
+  return (
+    <Group gap="xs" className={classes.kept ?? ''}>
+      <Text size="xs" c="dimmed">
+        {set === null ? 'Chosen by what the rows are.' : kept}
+      </Text>
+      {set !== null && (
+        <Button size="compact-xs" variant="subtle" color="gray" onClick={() => onChange(null)}>
+          Choose for me
+        </Button>
+      )}
+    </Group>
   )
 }
