@@ -23,38 +23,23 @@ const DocsPages = lazy(async () => ({ default: (await import('./pages/docs/docs.
 export function App() {
   return (
     <WithShellDialogs>
-      <Switch>
-        <Route path="/sign-in" component={SignInPage} />
-        <Route path="/join">
-          <Suspense fallback={null}>
+      {/* Pages that are not loaded yet. */}
+      <Suspense fallback={null}>
+        <Switch>
+          <Route path="/sign-in" component={SignInPage} />
+          <Route path="/join">
             <JoinPage />
-          </Suspense>
-        </Route>
-        <Route path="/connect/:server">
-          {({ server }) => (
-            <Suspense fallback={null}>
-              <ConnectPage server={server} />
-            </Suspense>
-          )}
-        </Route>
-        <Route path="/docs/:page?">
-          {({ page }) => (
-            <Suspense fallback={null}>
-              <DocsPages page={page ?? ''} />
-            </Suspense>
-          )}
-        </Route>
-        <Route path="/reference/:projectId">
-          {({ projectId }) => (
-            <Suspense fallback={null}>
-              <SharedReferencePage projectId={projectId} key={projectId} />
-            </Suspense>
-          )}
-        </Route>
-        <Route>
-          <SignedInPages />
-        </Route>
-      </Switch>
+          </Route>
+          <Route path="/connect/:server">{({ server }) => <ConnectPage server={server} />}</Route>
+          <Route path="/docs/:page?">{({ page }) => <DocsPages page={page ?? ''} />}</Route>
+          <Route path="/reference/:projectId">
+            {({ projectId }) => <SharedReferencePage projectId={projectId} key={projectId} />}
+          </Route>
+          <Route>
+            <SignedInPages />
+          </Route>
+        </Switch>
+      </Suspense>
       <RenewalDialog />
     </WithShellDialogs>
   )
@@ -73,19 +58,13 @@ function SignedInPages() {
           <Switch>
             <Route path="/" component={ProjectsPage} />
             <Route path="/account">
-              <Suspense fallback={null}>
-                <AccountPage />
-              </Suspense>
+              <AccountPage />
             </Route>
             <Route path="/oauth/authorize">
-              <Suspense fallback={null}>
-                <AuthorizePage />
-              </Suspense>
+              <AuthorizePage />
             </Route>
             <Route path="/device">
-              <Suspense fallback={null}>
-                <DevicePage />
-              </Suspense>
+              <DevicePage />
             </Route>
             <Route path="/p/:projectId/*?">
               {({ projectId }) => <ProjectPages projectId={projectId} key={projectId} />}

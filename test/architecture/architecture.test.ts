@@ -167,6 +167,11 @@ describe('each rule catches a planted violation', () => {
       /x has 72 lines and no reason/,
     ],
     [
+      'a long component',
+      { 'web/pages/x.tsx': `export function X() {\n${'  y()\n'.repeat(70)}}` },
+      /X has 72 lines and no reason/,
+    ],
+    [
       'an excuse that is needed no longer',
       { 'server/access/x.ts': '// Over 70 lines: it was.\nfunction x() {\n}' },
       /excuses its length/,

@@ -364,7 +364,7 @@ const maxFunctionLines = 70
 
 /** A function may be long where the line above it says why. */
 function lengthsOf(path: string, text: string): string[] {
-  if (!/^(server|cli|clients)\//.test(path)) return []
+  if (!/^(server|cli|clients|web)\//.test(path)) return []
   const lines = text.split('\n')
   return lines.flatMap((line, at) => {
     const name = /^(?:export )?(?:async )?function\*? (\w+)/.exec(line)?.[1]

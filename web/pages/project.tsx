@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, type ReactNode } from 'react'
 import { Link, Redirect, Route, Switch } from 'wouter'
 import { isRefusal } from '../client/api.ts'
 import { Heading } from '../parts/text/heading.tsx'
@@ -7,6 +7,7 @@ import { Loaded } from '../parts/text/loaded.tsx'
 import { Shell } from '../parts/shell/shell.tsx'
 import { askPath, paths } from '../browser/paths.ts'
 import { useProject } from '../client/queries.ts'
+import type { Project } from '../client/wire.ts'
 import { NotFoundPage } from '../parts/shell/not-found.tsx'
 
 const AskPage = lazy(async () => ({ default: (await import('./ask/ask.tsx')).AskPage }))
@@ -29,46 +30,39 @@ export function ProjectPages({ projectId }: { projectId: string }) {
         <Redirect to={project.role === 'viewer' ? askPath(project.id) : paths.buildHome(project.id)} replace />
       </Route>
       <Route path="/p/:projectId/ask">
-        <Suspense fallback={<Shell project={project}>{null}</Shell>}>
+        <Waiting project={project}>
           <AskPage project={project} />
-        </Suspense>
+        </Waiting>
       </Route>
       <Route path="/p/:projectId/build/*?">
         {({ '*': page }) => (
-          <Suspense
-            fallback={
-              <Shell project={project} wide>
-                {null}
-              </Shell>
-            }
-          >
+          <Waiting project={project} wide>
             <BuildPages project={project} page={page ?? ''} />
-          </Suspense>
+          </Waiting>
         )}
       </Route>
       <Route path="/p/:projectId/settings/:section?">
         {({ section }) => (
-          <Suspense
-            fallback={
-              <Shell project={project} wide>
-                {null}
-              </Shell>
-            }
-          >
+          <Waiting project={project} wide>
             <SettingsPages project={project} section={section} />
-          </Suspense>
+          </Waiting>
         )}
       </Route>
       <Route path="/p/:projectId/deploy/*?">
         {({ '*': page }) => (
-          <Suspense fallback={<Shell project={project}>{null}</Shell>}>
+          <Waiting project={project}>
             <DeployPages project={project} page={page ?? ''} />
-          </Suspense>
+          </Waiting>
         )}
       </Route>
       <Route component={NotFoundPage} />
     </Switch>
   )
+}
+
+/** The header stands while the page is loaded. */
+function Waiting({ children, ...shell }: { project: Project; wide?: boolean; children: ReactNode }) {
+  return <Suspense fallback={<Shell {...shell}>{null}</Shell>}>{children}</Suspense>
 }
 
 function NoProject() {

@@ -1,7 +1,7 @@
 import { Button, Group, Paper, Stack, Text, Textarea, UnstyledButton } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
 import { ArrowUp } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState, type RefObject } from 'react'
 import { useCaller } from '../query/call/call.tsx'
 import type { Place } from '../deploy/shared/place.ts'
 import { versionOf } from '../deploy/shared/queries.ts'
@@ -55,54 +55,16 @@ export function Thread({ place, live, first, onAsk }: Props) {
           />
         </div>
       ))}
-      <Paper component="section" aria-label="Your question" radius="lg" p="md" className={classes['field'] ?? ''}>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault()
-            if (question.trim() !== '' && !thread.isPending) void ask(question)
-          }}
-        >
-          <Stack gap="sm">
-            <Textarea
-              ref={field}
-              label={earlier === null ? 'Question' : 'Follow-up question'}
-              placeholder={earlier === null ? 'revenue in the north since March' : 'and in the south?'}
-              size="md"
-              variant="unstyled"
-              autosize
-              minRows={1}
-              maxRows={8}
-              maxLength={2000}
-              value={question}
-              onChange={(event) => setQuestion(event.currentTarget.value)}
-              onKeyDown={(event) => {
-                if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
-                event.preventDefault()
-                event.currentTarget.form?.requestSubmit()
-              }}
-            />
-            <Group justify="space-between" gap="sm">
-              <FollowNote
-                earlier={earlier}
-                hasTurns={thread.turns.length > 0}
-                onNew={() => {
-                  thread.clear()
-                  setAlone(true)
-                  field.current?.focus()
-                }}
-              />
-              <Button
-                type="submit"
-                rightSection={<ArrowUp size={15} aria-hidden />}
-                loading={thread.isPending}
-                disabled={question.trim() === '' || caller.key === ''}
-              >
-                Ask
-              </Button>
-            </Group>
-          </Stack>
-        </form>
-      </Paper>
+      <QuestionField
+        {...{ question, setQuestion, earlier, thread, field }}
+        ready={caller.key !== ''}
+        onAsk={() => void ask(question)}
+        onNew={() => {
+          thread.clear()
+          setAlone(true)
+          field.current?.focus()
+        }}
+      />
       {thread.turns.length === 0 && (
         <Offered
           projectId={project.id}
@@ -123,6 +85,63 @@ export function Thread({ place, live, first, onAsk }: Props) {
         </div>
       </details>
     </Stack>
+  )
+}
+
+type FieldProps = {
+  question: string
+  setQuestion: (question: string) => void
+  earlier: Earlier | null
+  thread: ReturnType<typeof useThread>
+  field: RefObject<HTMLTextAreaElement | null>
+  /** Whether there is a key to ask with. */
+  ready: boolean
+  onAsk: () => void
+  onNew: () => void
+}
+
+function QuestionField({ question, setQuestion, earlier, thread, field, ready, onAsk, onNew }: FieldProps) {
+  return (
+    <Paper component="section" aria-label="Your question" radius="lg" p="md" className={classes['field'] ?? ''}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (question.trim() !== '' && !thread.isPending) onAsk()
+        }}
+      >
+        <Stack gap="sm">
+          <Textarea
+            ref={field}
+            label={earlier === null ? 'Question' : 'Follow-up question'}
+            placeholder={earlier === null ? 'revenue in the north since March' : 'and in the south?'}
+            size="md"
+            variant="unstyled"
+            autosize
+            minRows={1}
+            maxRows={8}
+            maxLength={2000}
+            value={question}
+            onChange={(event) => setQuestion(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+              event.preventDefault()
+              event.currentTarget.form?.requestSubmit()
+            }}
+          />
+          <Group justify="space-between" gap="sm">
+            <FollowNote earlier={earlier} hasTurns={thread.turns.length > 0} onNew={onNew} />
+            <Button
+              type="submit"
+              rightSection={<ArrowUp size={15} aria-hidden />}
+              loading={thread.isPending}
+              disabled={question.trim() === '' || !ready}
+            >
+              Ask
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Paper>
   )
 }
 

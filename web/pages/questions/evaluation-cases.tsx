@@ -1,9 +1,8 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ListChecks, Play } from 'lucide-react'
-import { useState } from 'react'
 import { call, callAll } from '../../client/api.ts'
-import { Confirm } from '../../parts/form/confirm.tsx'
+import { AskFirst } from '../../parts/form/confirm.tsx'
 import { Empty } from '../../parts/text/empty.tsx'
 import { Loaded } from '../../parts/text/loaded.tsx'
 import { Growing } from '../../parts/table/more.tsx'
@@ -110,7 +109,6 @@ const sources: Record<Evaluation['source'], string> = {
 
 function CaseRow({ place: { project, editor }, evaluation }: { place: Place; evaluation: Evaluation }) {
   const { id, question, expected_query: query, expected_parameters: parameters } = evaluation
-  const [removing, setRemoving] = useState(false)
   const remove = useAct(() => call<undefined>('DELETE', `/v1/projects/${project.id}/evaluations/${id}`), {
     refresh: [evaluationsKey(project.id)],
     say: () => 'The case is removed.',
@@ -120,9 +118,18 @@ function CaseRow({ place: { project, editor }, evaluation }: { place: Place; eva
     <Row
       end={
         editor && (
-          <RowAct label={`Remove the case “${question}”`} onClick={() => setRemoving(true)}>
-            Remove
-          </RowAct>
+          <AskFirst
+            renderButton={(ask) => (
+              <RowAct label={`Remove the case “${question}”`} onClick={ask}>
+                Remove
+              </RowAct>
+            )}
+            title="Remove this case"
+            verb="Remove it"
+            act={remove}
+          >
+            Deployments no longer ask “{question}”.
+          </AskFirst>
         )
       }
     >
@@ -135,15 +142,6 @@ function CaseRow({ place: { project, editor }, evaluation }: { place: Place; eva
       <Text size="xs" c="dimmed">
         {sources[evaluation.source]} · by {evaluation.created_by} <Ago at={evaluation.created_at} />
       </Text>
-      <Confirm
-        opened={removing}
-        onClose={() => setRemoving(false)}
-        title="Remove this case"
-        verb="Remove it"
-        act={remove}
-      >
-        Deployments no longer ask “{question}”.
-      </Confirm>
     </Row>
   )
 }

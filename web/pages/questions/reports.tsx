@@ -1,8 +1,7 @@
 import { Badge, Button, Group, Text } from '@mantine/core'
 import { Flag } from 'lucide-react'
-import { useState } from 'react'
 import { call } from '../../client/api.ts'
-import { Confirm } from '../../parts/form/confirm.tsx'
+import { AskFirst } from '../../parts/form/confirm.tsx'
 import { Empty } from '../../parts/text/empty.tsx'
 import { PagedRows } from '../../parts/table/more.tsx'
 import { RefusalNotice } from '../../parts/text/refusal.tsx'
@@ -39,7 +38,6 @@ function ReportRow({ place: { project, editor }, report }: { place: Place; repor
   const { question, status, note } = report
   const path = `/v1/projects/${project.id}/counter-examples/${report.id}`
   const refresh = [reportsKey(project.id), evaluationsKey(project.id)]
-  const [removing, setRemoving] = useState(false)
   const confirm = useAct(() => call<CounterExample>('POST', `${path}/confirm`), {
     refresh,
     say: () => 'Heeded from now on, in every environment.',
@@ -72,9 +70,20 @@ function ReportRow({ place: { project, editor }, report }: { place: Place; repor
                   Confirm
                 </Button>
               )}
-              <RowAct label={`Remove the report of “${question}”`} onClick={() => setRemoving(true)}>
-                Remove
-              </RowAct>
+              <AskFirst
+                renderButton={(ask) => (
+                  <RowAct label={`Remove the report of “${question}”`} onClick={ask}>
+                    Remove
+                  </RowAct>
+                )}
+                title="Remove this report"
+                verb="Remove it"
+                act={remove}
+              >
+                {isHeeded
+                  ? `“${question}” is answered again as if nobody had reported it. Its evaluation case stays.`
+                  : `“${question}” was answered rightly then. The evaluation case that was made of the report goes, too.`}
+              </AskFirst>
             </Group>
           )}
         </>
@@ -88,17 +97,6 @@ function ReportRow({ place: { project, editor }, report }: { place: Place; repor
         {report.confirmed_by !== null && ` · confirmed by ${report.confirmed_by}`}
       </Text>
       <RefusalNotice error={confirm.error} />
-      <Confirm
-        opened={removing}
-        onClose={() => setRemoving(false)}
-        title="Remove this report"
-        verb="Remove it"
-        act={remove}
-      >
-        {isHeeded
-          ? `“${question}” is answered again as if nobody had reported it. Its evaluation case stays.`
-          : `“${question}” was answered rightly then. The evaluation case that was made of the report goes, too.`}
-      </Confirm>
     </Row>
   )
 }

@@ -100,29 +100,16 @@ function ChosenQuery({ place: { project, environment }, group, query, onClose }:
       disabled={taken.length === 0 || taken.some(({ missing, isRead }) => missing.length > 0 || !isRead)}
       onClose={onClose}
     >
-      {entries.map(({ question, shown, missing, isRead }) => (
-        <div key={question} className={classes['taught']}>
-          <Checkbox
-            label={`“${question}”`}
-            checked={!left.includes(question)}
-            onChange={(event) =>
-              setLeft(event.currentTarget.checked ? left.filter((each) => each !== question) : [...left, question])
-            }
-          />
-          {!left.includes(question) && isRead && (
-            <>
-              <SlotsForm
-                projectId={project.id}
-                slots={query.slots}
-                values={shown}
-                errors={Object.fromEntries(
-                  missing.map((slot) => [slot, 'The question does not say it. Which one is meant?']),
-                )}
-                onChange={(values) => setTyped({ ...typed, [question]: values })}
-              />
-            </>
-          )}
-        </div>
+      {entries.map((entry) => (
+        <Taught
+          key={entry.question}
+          {...{ project, query, entry }}
+          isTaken={taken.includes(entry)}
+          onTake={(isTaken) =>
+            setLeft(isTaken ? left.filter((each) => each !== entry.question) : [...left, entry.question])
+          }
+          onChange={(values) => setTyped({ ...typed, [entry.question]: values })}
+        />
       ))}
       {group.questions.length > mostShown && (
         <Text size="xs" c="dimmed">
@@ -137,5 +124,35 @@ function ChosenQuery({ place: { project, environment }, group, query, onClose }:
         />
       )}
     </ActForm>
+  )
+}
+
+type TaughtProps = {
+  project: Place['project']
+  query: Query
+  entry: { question: string; shown: SlotValues; missing: string[]; isRead: boolean }
+  isTaken: boolean
+  onTake: (isTaken: boolean) => void
+  onChange: (values: SlotValues) => void
+}
+
+/** One wording, and the values that it means. */
+function Taught({ project, query, entry, isTaken, onTake, onChange }: TaughtProps) {
+  const { question, shown, missing, isRead } = entry
+  return (
+    <div className={classes['taught']}>
+      <Checkbox label={`“${question}”`} checked={isTaken} onChange={(event) => onTake(event.currentTarget.checked)} />
+      {isTaken && isRead && (
+        <SlotsForm
+          projectId={project.id}
+          slots={query.slots}
+          values={shown}
+          errors={Object.fromEntries(
+            missing.map((slot) => [slot, 'The question does not say it. Which one is meant?']),
+          )}
+          onChange={onChange}
+        />
+      )}
+    </div>
   )
 }

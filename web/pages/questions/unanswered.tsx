@@ -58,27 +58,7 @@ export function Unanswered({ place, most }: { place: Place; most?: number }) {
         }
         return (
           <>
-            {editor && most === undefined && (
-              <div className={classes.bulk}>
-                <Checkbox
-                  aria-label="Choose all"
-                  checked={these.length === list.length}
-                  indeterminate={these.length > 0 && these.length < list.length}
-                  onChange={({ currentTarget: { checked } }) =>
-                    setChosen(checked ? list.map(({ question }) => question) : [])
-                  }
-                />
-                <Button
-                  size="xs"
-                  variant="default"
-                  disabled={these.length === 0}
-                  loading={ignore.isPending}
-                  onClick={() => ignore.mutate(these, { onSuccess: () => setChosen([]) })}
-                >
-                  {these.length === 0 ? 'Ignore what is chosen' : `Ignore ${sayCount(these.length, 'question')}`}
-                </Button>
-              </div>
-            )}
+            {editor && most === undefined && <Bulk list={list} these={these} onChoose={setChosen} ignore={ignore} />}
             <RefusalNotice error={ignore.error} />
             <Rows label="Unanswered questions">
               {list.map((group) => (
@@ -110,6 +90,35 @@ export function Unanswered({ place, most }: { place: Place; most?: number }) {
         )
       }}
     </Loaded>
+  )
+}
+
+type BulkProps = {
+  list: QuestionGroup[]
+  these: QuestionGroup[]
+  onChoose: (questions: string[]) => void
+  ignore: ReturnType<typeof useAct<void, QuestionGroup[]>>
+}
+
+function Bulk({ list, these, onChoose, ignore }: BulkProps) {
+  return (
+    <div className={classes.bulk}>
+      <Checkbox
+        aria-label="Choose all"
+        checked={these.length === list.length}
+        indeterminate={these.length > 0 && these.length < list.length}
+        onChange={({ currentTarget: { checked } }) => onChoose(checked ? list.map(({ question }) => question) : [])}
+      />
+      <Button
+        size="xs"
+        variant="default"
+        disabled={these.length === 0}
+        loading={ignore.isPending}
+        onClick={() => ignore.mutate(these, { onSuccess: () => onChoose([]) })}
+      >
+        {these.length === 0 ? 'Ignore what is chosen' : `Ignore ${sayCount(these.length, 'question')}`}
+      </Button>
+    </div>
   )
 }
 

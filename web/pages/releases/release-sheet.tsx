@@ -81,11 +81,12 @@ function Sheet({ place, act, onClose }: Props) {
   // Going back is the way out of trouble: the server lets it pass, and so does the sheet.
   const gated = act.kind !== 'rollback' && found !== undefined && isRefusedRelease(found)
   const count = found?.queries.length ?? 0
+  const send = (force: boolean): void => make.mutate({ force, message, trial }, { onSuccess: onClose })
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        make.mutate({ force: gated, message, trial }, { onSuccess: onClose })
+        send(gated)
       }}
     >
       <Stack gap="lg">
@@ -112,20 +113,7 @@ function Sheet({ place, act, onClose }: Props) {
             maxLength={2000}
           />
         )}
-        {count > 0 && act.kind === 'release' && (
-          <Select
-            label="Who gets it"
-            description={
-              trial === 'everyone' || trial === 'shadow'
-                ? undefined
-                : 'Each key has one version for all its calls. It rolls back by itself if it fails or slows down.'
-            }
-            data={trials}
-            value={trial}
-            onChange={(chosen) => setTrial(chosen as Trial)}
-            allowDeselect={false}
-          />
-        )}
+        {count > 0 && act.kind === 'release' && <WhoGetsIt trial={trial} onChange={setTrial} />}
         {gated && (
           <Checkbox
             label="The callers above know. Release anyway."
@@ -133,13 +121,7 @@ function Sheet({ place, act, onClose }: Props) {
             onChange={(event) => setAccepted(event.currentTarget.checked)}
           />
         )}
-        <RefusalNotice
-          error={make.error}
-          anyway={{
-            verb: 'Release anyway',
-            act: () => make.mutate({ force: true, message, trial }, { onSuccess: onClose }),
-          }}
-        />
+        <RefusalNotice error={make.error} anyway={{ verb: 'Release anyway', act: () => send(true) }} />
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={onClose}>
             {found !== undefined && count === 0 ? 'Close' : 'Cancel'}
@@ -157,6 +139,23 @@ function Sheet({ place, act, onClose }: Props) {
         </Group>
       </Stack>
     </form>
+  )
+}
+
+function WhoGetsIt({ trial, onChange }: { trial: Trial; onChange: (trial: Trial) => void }) {
+  return (
+    <Select
+      label="Who gets it"
+      description={
+        trial === 'everyone' || trial === 'shadow'
+          ? undefined
+          : 'Each key has one version for all its calls. It rolls back by itself if it fails or slows down.'
+      }
+      data={trials}
+      value={trial}
+      onChange={(chosen) => onChange(chosen as Trial)}
+      allowDeselect={false}
+    />
   )
 }
 

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { call } from '../../client/api.ts'
-import { Confirm } from '../../parts/form/confirm.tsx'
+import { AskFirst } from '../../parts/form/confirm.tsx'
 import { Heading } from '../../parts/text/heading.tsx'
 import { Loaded } from '../../parts/text/loaded.tsx'
 import { ActForm } from '../../parts/form/act-form.tsx'
@@ -57,7 +57,6 @@ function EnvironmentRow({
   project: Project
   environment: Environment
 }) {
-  const [asking, setAsking] = useState(false)
   const remove = useAct(() => call<undefined>('DELETE', `/v1/projects/${project.id}/environments/${name}`), {
     refresh: [keys.environments(project.id)],
     say: () => `The environment ${name} is deleted.`,
@@ -67,21 +66,19 @@ function EnvironmentRow({
     <Row
       end={
         removable && (
-          <>
-            <RowAct label={`Delete ${name}`} onClick={() => setAsking(true)}>
-              Delete
-            </RowAct>
-            <Confirm
-              opened={asking}
-              onClose={() => setAsking(false)}
-              title={`Delete the environment ${name}`}
-              verb={`Delete ${name}`}
-              typed={name}
-              act={remove}
-            >
-              What is deployed in <Code>{name}</Code> stops answering at once. This cannot be undone.
-            </Confirm>
-          </>
+          <AskFirst
+            renderButton={(ask) => (
+              <RowAct label={`Delete ${name}`} onClick={ask}>
+                Delete
+              </RowAct>
+            )}
+            title={`Delete the environment ${name}`}
+            verb={`Delete ${name}`}
+            typed={name}
+            act={remove}
+          >
+            What is deployed in <Code>{name}</Code> stops answering at once. This cannot be undone.
+          </AskFirst>
         )
       }
     >

@@ -3,7 +3,7 @@ import { UserPlus } from 'lucide-react'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { call } from '../../client/api.ts'
-import { Confirm } from '../../parts/form/confirm.tsx'
+import { AskFirst, Confirm } from '../../parts/form/confirm.tsx'
 import { Heading } from '../../parts/text/heading.tsx'
 import { Loaded } from '../../parts/text/loaded.tsx'
 import { RefusalNotice } from '../../parts/text/refusal.tsx'
@@ -129,7 +129,6 @@ function RoleSelect({ project, member, self }: { project: Project; member: Membe
 }
 
 function RemoveMember({ project, member, self }: { project: Project; member: Member; self: boolean }) {
-  const [asking, setAsking] = useState(false)
   const [, navigate] = useLocation()
   const forget = useForgetProject(project.id)
   const remove = useAct(
@@ -145,22 +144,20 @@ function RemoveMember({ project, member, self }: { project: Project; member: Mem
     },
   )
   return (
-    <>
-      <RowAct label={self ? `Leave ${project.name}` : `Remove ${member.name}`} onClick={() => setAsking(true)}>
-        {self ? 'Leave' : 'Remove'}
-      </RowAct>
-      <Confirm
-        opened={asking}
-        onClose={() => setAsking(false)}
-        title={self ? `Leave ${project.name}` : `Remove ${member.name} from ${project.name}`}
-        verb={self ? 'Leave the project' : `Remove ${member.name}`}
-        act={remove}
-      >
-        {self
-          ? 'You lose access at once, and so do the tokens you made. An owner can invite you again.'
-          : `${member.name} loses access at once, and so do the tokens they made. What they built stays.`}
-      </Confirm>
-    </>
+    <AskFirst
+      renderButton={(ask) => (
+        <RowAct label={self ? `Leave ${project.name}` : `Remove ${member.name}`} onClick={ask}>
+          {self ? 'Leave' : 'Remove'}
+        </RowAct>
+      )}
+      title={self ? `Leave ${project.name}` : `Remove ${member.name} from ${project.name}`}
+      verb={self ? 'Leave the project' : `Remove ${member.name}`}
+      act={remove}
+    >
+      {self
+        ? 'You lose access at once, and so do the tokens you made. An owner can invite you again.'
+        : `${member.name} loses access at once, and so do the tokens they made. What they built stays.`}
+    </AskFirst>
   )
 }
 
@@ -184,7 +181,6 @@ function Invitations({ project }: { project: Project }) {
 }
 
 function InvitationRow({ project, invitation }: { project: Project; invitation: Invitation }) {
-  const [asking, setAsking] = useState(false)
   const whom = invitation.email ?? 'Whoever opens the link'
   const withdraw = useAct(() => call<undefined>('DELETE', `/v1/projects/${project.id}/invitations/${invitation.id}`), {
     refresh: [keys.invitations(project.id)],
@@ -195,18 +191,18 @@ function InvitationRow({ project, invitation }: { project: Project; invitation: 
       end={
         <>
           <RoleBadge role={invitation.role} />
-          <RowAct label={`Withdraw the invitation for ${whom}`} onClick={() => setAsking(true)}>
-            Withdraw
-          </RowAct>
-          <Confirm
-            opened={asking}
-            onClose={() => setAsking(false)}
+          <AskFirst
+            renderButton={(ask) => (
+              <RowAct label={`Withdraw the invitation for ${whom}`} onClick={ask}>
+                Withdraw
+              </RowAct>
+            )}
             title="Withdraw the invitation"
             verb="Withdraw it"
             act={withdraw}
           >
             The link for {invitation.email ?? `a new ${roleName(invitation.role).toLowerCase()}`} stops working at once.
-          </Confirm>
+          </AskFirst>
         </>
       }
     >

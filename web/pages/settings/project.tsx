@@ -1,11 +1,10 @@
 import { Button, Code, Group, Stack, TagsInput, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { call } from '../../client/api.ts'
 import { Card } from '../../parts/text/card.tsx'
 import { SettingsForm } from '../../parts/form/settings-form.tsx'
-import { Confirm } from '../../parts/form/confirm.tsx'
+import { AskFirst } from '../../parts/form/confirm.tsx'
 import { CopyMark } from '../../parts/text/copy.tsx'
 import { Heading } from '../../parts/text/heading.tsx'
 import { aRole } from '../../parts/form/roles.tsx'
@@ -82,7 +81,6 @@ function OriginsCard({ project }: { project: Project }) {
 }
 
 function DeleteCard({ project }: { project: Project }) {
-  const [asking, setAsking] = useState(false)
   const [, navigate] = useLocation()
   const forget = useForgetProject(project.id)
   const remove = useAct(
@@ -95,22 +93,19 @@ function DeleteCard({ project }: { project: Project }) {
   )
   return (
     <Card title="Delete the project" about="With its data, queries, endpoints and keys. This cannot be undone." danger>
-      <Group>
-        <Button variant="default" c="var(--sluice-danger)" onClick={() => setAsking(true)}>
-          Delete {project.name}
-        </Button>
-      </Group>
-      <Confirm
-        opened={asking}
-        onClose={() => setAsking(false)}
-        title={`Delete ${project.name}`}
+      <AskFirst
+        renderButton={(ask) => (
+          <Button variant="default" c="var(--sluice-danger)" w="fit-content" onClick={ask}>
+            Delete {project.name}
+          </Button>
+        )}
         verb={`Delete ${project.name}`}
         typed={project.name}
         act={remove}
       >
         Everything in it goes: data, queries, endpoints, keys and members’ access. Calls that use it are refused at
         once. Only the audit log stays.
-      </Confirm>
+      </AskFirst>
     </Card>
   )
 }

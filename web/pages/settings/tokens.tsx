@@ -2,7 +2,7 @@ import { Badge, Button, Group, Text } from '@mantine/core'
 import { KeyRound, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { call } from '../../client/api.ts'
-import { Confirm } from '../../parts/form/confirm.tsx'
+import { AskFirst } from '../../parts/form/confirm.tsx'
 import { Empty } from '../../parts/text/empty.tsx'
 import { Heading } from '../../parts/text/heading.tsx'
 import { Loaded } from '../../parts/text/loaded.tsx'
@@ -114,25 +114,21 @@ function Maker({ project, userId }: { project: Project; userId: string | null })
 }
 
 function RevokeToken({ token }: { token: ManagementToken }) {
-  const [asking, setAsking] = useState(false)
   const revoke = useAct(() => call<undefined>('DELETE', `/v1/management-tokens/${token.id}`), {
     refresh: [keys.tokens],
     say: () => `${token.name} is revoked.`,
   })
   return (
-    <>
-      <RowAct label={`Revoke ${token.name}`} onClick={() => setAsking(true)}>
-        Revoke
-      </RowAct>
-      <Confirm
-        opened={asking}
-        onClose={() => setAsking(false)}
-        title={`Revoke ${token.name}`}
-        verb={`Revoke ${token.name}`}
-        act={revoke}
-      >
-        Whatever calls with it is refused at once. This cannot be undone; a new token has a new secret.
-      </Confirm>
-    </>
+    <AskFirst
+      renderButton={(ask) => (
+        <RowAct label={`Revoke ${token.name}`} onClick={ask}>
+          Revoke
+        </RowAct>
+      )}
+      verb={`Revoke ${token.name}`}
+      act={revoke}
+    >
+      Whatever calls with it is refused at once. This cannot be undone; a new token has a new secret.
+    </AskFirst>
   )
 }

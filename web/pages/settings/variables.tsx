@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form'
 import { Braces, LockKeyhole, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { call } from '../../client/api.ts'
-import { Confirm } from '../../parts/form/confirm.tsx'
+import { AskFirst } from '../../parts/form/confirm.tsx'
 import { CopyMark } from '../../parts/text/copy.tsx'
 import { Empty } from '../../parts/text/empty.tsx'
 import { ActForm } from '../../parts/form/act-form.tsx'
@@ -63,7 +63,6 @@ function referenceTo({ name, secret }: Pick<Variable, 'name' | 'secret'>): strin
 
 function VariableRow({ project, variable }: { project: Project; variable: Variable }) {
   const [changing, setChanging] = useState(false)
-  const [asking, setAsking] = useState(false)
   const path = `/v1/projects/${project.id}/variables/${variable.id}`
   const remove = useAct(() => call<undefined>('DELETE', path), {
     refresh: [keys.variables(project.id)],
@@ -79,22 +78,21 @@ function VariableRow({ project, variable }: { project: Project; variable: Variab
             <Button variant="default" size="xs" aria-label={`Change ${name}`} onClick={() => setChanging(true)}>
               Change
             </Button>
-            <RowAct label={`Delete ${name}`} onClick={() => setAsking(true)}>
-              Delete
-            </RowAct>
             <Modal opened={changing} onClose={() => setChanging(false)} title={`Change ${name}`}>
               <ChangeForm project={project} variable={variable} onClose={() => setChanging(false)} />
             </Modal>
-            <Confirm
-              opened={asking}
-              onClose={() => setAsking(false)}
-              title={`Delete ${name}`}
+            <AskFirst
+              renderButton={(ask) => (
+                <RowAct label={`Delete ${name}`} onClick={ask}>
+                  Delete
+                </RowAct>
+              )}
               verb={`Delete ${name}`}
               act={remove}
             >
               Requests that name <Code>{referenceTo(variable)}</Code> would find nothing; while a connection does, it
               stays.
-            </Confirm>
+            </AskFirst>
           </>
         )
       }

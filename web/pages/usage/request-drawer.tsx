@@ -64,9 +64,10 @@ const caches = {
   bypass: 'Run; the caller asked for no cached answer',
 }
 
-function Detail({ place, detail, onFilter }: { place: Place; detail: RequestDetail; onFilter: Props['onFilter'] }) {
-  const { id, at, query, version, status, error, reason, key_id: keyId, key_name: keyName } = detail
-  const isOwner = place.project.role === 'owner'
+type DetailProps = { place: Place; detail: RequestDetail; onFilter: Props['onFilter'] }
+
+function Detail({ place, detail, onFilter }: DetailProps) {
+  const { id, at, query, version, status, error, reason } = detail
   return (
     <Stack gap="lg">
       <Group gap="xs">
@@ -100,22 +101,7 @@ function Detail({ place, detail, onFilter }: { place: Place; detail: RequestDeta
         <dd>{entries[detail.entry]}</dd>
         <dt>By</dt>
         <dd>
-          {keyId === null ? (
-            'no API key'
-          ) : (
-            <Group gap="xs">
-              {isOwner ? (
-                <Anchor component={Link} underline="always" href={place.to(`keys/${keyId}`)}>
-                  {keyName ?? keyId}
-                </Anchor>
-              ) : (
-                (keyName ?? keyId)
-              )}
-              <Button variant="subtle" size="compact-xs" onClick={() => onFilter('key', keyId)}>
-                Its other calls
-              </Button>
-            </Group>
-          )}
+          <Caller place={place} detail={detail} onFilter={onFilter} />
         </dd>
         <dt>Answer</dt>
         <dd className="numbers">
@@ -256,5 +242,24 @@ function AgainButton({ href, icon, says }: { href: string; icon: ReactNode; says
     <Button component={Link} href={href} variant="default" size="xs" leftSection={icon}>
       {says}
     </Button>
+  )
+}
+
+function Caller({ place, detail: { key_id: id, key_name: name }, onFilter }: DetailProps) {
+  const isOwner = place.project.role === 'owner'
+  if (id === null) return 'no API key'
+  return (
+    <Group gap="xs">
+      {isOwner ? (
+        <Anchor component={Link} underline="always" href={place.to(`keys/${id}`)}>
+          {name ?? id}
+        </Anchor>
+      ) : (
+        (name ?? id)
+      )}
+      <Button variant="subtle" size="compact-xs" onClick={() => onFilter('key', id)}>
+        Its other calls
+      </Button>
+    </Group>
   )
 }

@@ -57,35 +57,7 @@ export function SavedViews({ place: { project, editor }, page }: Props) {
               Save what is chosen here under a name, to come back to it.
             </Text>
           ) : (
-            <ul className={classes['viewList']} aria-label="Saved views">
-              {list.map((view) => (
-                <li key={view.id}>
-                  <Button
-                    variant="subtle"
-                    color="gray"
-                    c="var(--mantine-color-text)"
-                    justify="flex-start"
-                    flex={1}
-                    size="xs"
-                    rightSection={view.shared && <Users size={14} aria-hidden />}
-                    onClick={() => open(view)}
-                  >
-                    {view.name}
-                    {view.shared && <VisuallyHidden>(everyone’s)</VisuallyHidden>}
-                  </Button>
-                  {(editor || !view.shared) && (
-                    <ActionIcon
-                      variant="subtle"
-                      color="gray"
-                      aria-label={`Delete the view ${view.name}`}
-                      onClick={() => remove.mutate(view)}
-                    >
-                      <Trash2 size={14} aria-hidden />
-                    </ActionIcon>
-                  )}
-                </li>
-              ))}
-            </ul>
+            <ViewList views={list} editor={editor} onOpen={open} onDelete={remove.mutate} />
           )}
           <Button
             variant="default"
@@ -111,6 +83,47 @@ export function SavedViews({ place: { project, editor }, page }: Props) {
         />
       </Modal>
     </>
+  )
+}
+
+type ListProps = {
+  views: SavedView[]
+  editor: boolean
+  onOpen: (view: SavedView) => void
+  onDelete: (view: SavedView) => void
+}
+
+function ViewList({ views, editor, onOpen, onDelete }: ListProps) {
+  return (
+    <ul className={classes['viewList']} aria-label="Saved views">
+      {views.map((view) => (
+        <li key={view.id}>
+          <Button
+            variant="subtle"
+            color="gray"
+            c="var(--mantine-color-text)"
+            justify="flex-start"
+            flex={1}
+            size="xs"
+            rightSection={view.shared && <Users size={14} aria-hidden />}
+            onClick={() => onOpen(view)}
+          >
+            {view.name}
+            {view.shared && <VisuallyHidden>(everyone’s)</VisuallyHidden>}
+          </Button>
+          {(editor || !view.shared) && (
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={`Delete the view ${view.name}`}
+              onClick={() => onDelete(view)}
+            >
+              <Trash2 size={14} aria-hidden />
+            </ActionIcon>
+          )}
+        </li>
+      ))}
+    </ul>
   )
 }
 

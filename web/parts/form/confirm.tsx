@@ -66,3 +66,20 @@ function ConfirmForm({
     </ActForm>
   )
 }
+
+type AskProps = Omit<Props, 'opened' | 'onClose' | 'title'> & {
+  /** Where it says more than the verb. */
+  title?: string
+  renderButton: (ask: () => void) => ReactNode
+}
+
+/** A button for an act that takes something away: it asks first. */
+export function AskFirst({ renderButton, title, ...act }: AskProps) {
+  const [asking, setAsking] = useState(false)
+  return (
+    <>
+      {renderButton(() => setAsking(true))}
+      <Confirm opened={asking} onClose={() => setAsking(false)} title={title ?? act.verb} {...act} />
+    </>
+  )
+}

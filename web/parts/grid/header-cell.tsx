@@ -60,37 +60,7 @@ export function HeaderCell({ id, at, column, columns, source, width, isActive, i
           <span className={classes.word}>{name}</span>
           {isSorted && (sort.descending ? <ArrowDown size={12} aria-hidden /> : <ArrowUp size={12} aria-hidden />)}
         </UnstyledButton>
-        <Popover
-          opened={isOpen}
-          onChange={onOpen}
-          position="bottom-start"
-          width={280}
-          shadow="md"
-          trapFocus
-          returnFocus
-        >
-          <Popover.Target>
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              size={20}
-              tabIndex={-1}
-              aria-label={`Column ${name}`}
-              onClick={() => onOpen(!isOpen)}
-            >
-              <ChevronDown size={13} aria-hidden />
-            </ActionIcon>
-          </Popover.Target>
-          <Popover.Dropdown p="sm" aria-label={`Column ${name}`}>
-            <ColumnMenu
-              column={column}
-              columns={columns}
-              source={source}
-              profile={profile}
-              onDone={() => onOpen(false)}
-            />
-          </Popover.Dropdown>
-        </Popover>
+        <ColumnPopover {...{ column, columns, source, isOpen, onOpen }} />
       </div>
       <span className={classes.type}>{about}</span>
       <MiniSpread profile={profile} rowCount={source.profiledRows} />
@@ -100,6 +70,37 @@ export function HeaderCell({ id, at, column, columns, source, width, isActive, i
 }
 
 const dragged = 'application/x-sluice-column'
+
+type PopoverProps = Pick<Props, 'column' | 'columns' | 'source' | 'isOpen' | 'onOpen'>
+
+function ColumnPopover({ column, columns, source, isOpen, onOpen }: PopoverProps) {
+  const { name } = column
+  return (
+    <Popover opened={isOpen} onChange={onOpen} position="bottom-start" width={280} shadow="md" trapFocus returnFocus>
+      <Popover.Target>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size={20}
+          tabIndex={-1}
+          aria-label={`Column ${name}`}
+          onClick={() => onOpen(!isOpen)}
+        >
+          <ChevronDown size={13} aria-hidden />
+        </ActionIcon>
+      </Popover.Target>
+      <Popover.Dropdown p="sm" aria-label={`Column ${name}`}>
+        <ColumnMenu
+          column={column}
+          columns={columns}
+          source={source}
+          profile={source.profileOf(name)}
+          onDone={() => onOpen(false)}
+        />
+      </Popover.Dropdown>
+    </Popover>
+  )
+}
 
 /** The one thing to know of a column before one looks at its values. */
 function sayShort(

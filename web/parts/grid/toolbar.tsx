@@ -98,41 +98,43 @@ export function Toolbar({ label, source, columns, download, onCopy, onDownload }
           </Choice>
         )}
       </Group>
-      {(view.filters.length > 0 || view.sort !== null) && (
-        <Group gap={6} w="100%">
-          {view.sort !== null && (
-            <Pill
-              withRemoveButton
-              onRemove={() => onView({ ...view, sort: null })}
-              removeButtonProps={{
-                'aria-label': `Do not sort by ${view.sort.column}`,
-                'aria-hidden': false,
-                tabIndex: 0,
-              }}
-            >
-              {view.sort.descending ? '↓' : '↑'} {view.sort.column}
-            </Pill>
-          )}
-          {view.filters.map((filter) => {
-            const type = columns.ordered.find(({ name }) => name === filter.column)?.type ?? ''
-            const words = sayFilter(filter, type)
-            return (
-              <Pill
-                key={words}
-                withRemoveButton
-                onRemove={() => onView({ ...view, filters: view.filters.filter((each) => each !== filter) })}
-                removeButtonProps={{ 'aria-label': `Remove: ${words}`, 'aria-hidden': false, tabIndex: 0 }}
-              >
-                {words}
-              </Pill>
-            )
-          })}
-          <Button size="compact-xs" variant="subtle" color="gray" onClick={() => onView(wholeView)}>
-            Show all rows as they came
-          </Button>
-        </Group>
-      )}
+      {(view.filters.length > 0 || view.sort !== null) && <Narrowed source={source} columns={columns} />}
     </div>
+  )
+}
+
+/** How the rows are sorted and filtered, each to be taken back. */
+function Narrowed({ source: { view, onView }, columns }: Pick<Props, 'source' | 'columns'>) {
+  const removed = (label: string) => ({ 'aria-label': label, 'aria-hidden': false, tabIndex: 0 })
+  return (
+    <Group gap={6} w="100%">
+      {view.sort !== null && (
+        <Pill
+          withRemoveButton
+          onRemove={() => onView({ ...view, sort: null })}
+          removeButtonProps={removed(`Do not sort by ${view.sort.column}`)}
+        >
+          {view.sort.descending ? '↓' : '↑'} {view.sort.column}
+        </Pill>
+      )}
+      {view.filters.map((filter) => {
+        const type = columns.ordered.find(({ name }) => name === filter.column)?.type ?? ''
+        const words = sayFilter(filter, type)
+        return (
+          <Pill
+            key={words}
+            withRemoveButton
+            onRemove={() => onView({ ...view, filters: view.filters.filter((each) => each !== filter) })}
+            removeButtonProps={removed(`Remove: ${words}`)}
+          >
+            {words}
+          </Pill>
+        )
+      })}
+      <Button size="compact-xs" variant="subtle" color="gray" onClick={() => onView(wholeView)}>
+        Show all rows as they came
+      </Button>
+    </Group>
   )
 }
 

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { call } from '../../client/api.ts'
 import { keys, useAct, usePages, useProject } from '../../client/queries.ts'
 import type { Project, QueryLink } from '../../client/wire.ts'
-import { Confirm } from '../form/confirm.tsx'
+import { AskFirst, Confirm } from '../form/confirm.tsx'
 import { PlainTable } from '../table/list.tsx'
 import { Card } from '../text/card.tsx'
 import { Ago, Day } from '../text/time.tsx'
@@ -22,7 +22,6 @@ type Props = {
 export function QueryLinks({ projectId, environment, query, parameters }: Props) {
   const project = useProject(projectId)
   const [making, setMaking] = useState(false)
-  const [ending, setEnding] = useState(false)
   const turn = (isOn: boolean) => call<Project>('PATCH', `/v1/projects/${projectId}`, { body: { query_links: isOn } })
   const refresh = [keys.project(projectId), keys.projects]
   const allow = useAct(() => turn(true), { refresh })
@@ -48,14 +47,20 @@ export function QueryLinks({ projectId, environment, query, parameters }: Props)
           <Button variant="default" leftSection={<Link2 size={16} aria-hidden />} onClick={() => setMaking(true)}>
             New link
           </Button>
-          <Button variant="subtle" color="gray" onClick={() => setEnding(true)}>
-            Turn links off
-          </Button>
+          <AskFirst
+            renderButton={(ask) => (
+              <Button variant="subtle" color="gray" onClick={ask}>
+                Turn links off
+              </Button>
+            )}
+            verb="Turn links off"
+            act={end}
+          >
+            No link to any query of this project answers any more. Turned on again, those that have not expired work
+            again.
+          </AskFirst>
         </Group>
       </Stack>
-      <Confirm opened={ending} onClose={() => setEnding(false)} title="Turn links off" verb="Turn links off" act={end}>
-        No link to any query of this project answers any more. Turned on again, those that have not expired work again.
-      </Confirm>
       <NewLinkDialog
         target={{ projectId, environment, query }}
         parameters={parameters}

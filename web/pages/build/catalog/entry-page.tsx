@@ -51,25 +51,15 @@ export function EntryPage({ project, named: { name, entry } }: Props) {
           }}
         >
           <Stack gap="md">
-            {Object.entries(entry.inputs ?? {}).map(([input, { label, help, secret, default: usual, example }]) => {
-              const Field = secret === true ? PasswordInput : TextInput
-              return (
-                <Field
-                  key={input}
-                  label={label}
-                  description={help}
-                  placeholder={usual ?? example}
-                  required={usual === undefined}
-                  disabled={!editor}
-                  autoComplete="off"
-                  value={values[input] ?? ''}
-                  onChange={(event) => {
-                    const { value } = event.currentTarget
-                    setValues((before) => ({ ...before, [input]: value }))
-                  }}
-                />
-              )
-            })}
+            {Object.entries(entry.inputs ?? {}).map(([input, about]) => (
+              <InputField
+                key={input}
+                {...about}
+                disabled={!editor}
+                value={values[input] ?? ''}
+                onChange={(value) => setValues((before) => ({ ...before, [input]: value }))}
+              />
+            ))}
             {entry.credentials !== undefined && (
               <Text size="sm">
                 <Anchor href={entry.credentials} target="_blank" rel="noreferrer">
@@ -100,6 +90,28 @@ export function EntryPage({ project, named: { name, entry } }: Props) {
         </form>
       )}
     </>
+  )
+}
+
+type InputProps = NonNullable<CatalogEntry['inputs']>[string] & {
+  disabled: boolean
+  value: string
+  onChange: (value: string) => void
+}
+
+function InputField({ label, help, secret, default: usual, example, disabled, value, onChange }: InputProps) {
+  const Field = secret === true ? PasswordInput : TextInput
+  return (
+    <Field
+      label={label}
+      description={help}
+      placeholder={usual ?? example}
+      required={usual === undefined}
+      disabled={disabled}
+      autoComplete="off"
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
   )
 }
 

@@ -6,7 +6,7 @@ import { paths } from '../../../browser/paths.ts'
 import { useApis } from '../../../client/queries.ts'
 import { servedRows } from '../../../client/things.ts'
 import type { Project } from '../../../client/wire.ts'
-import { useObject, useObjectsOf } from '../shared/asked.ts'
+import { useKnownFields, useObject, useObjectsOf } from '../shared/asked.ts'
 import shared from '../shared/build.module.css'
 import { DriftWarning } from '../shared/drift.tsx'
 import { HeldNotice } from '../shared/held.tsx'
@@ -41,28 +41,12 @@ type Props = {
 /** The request on the left, what it brings on the right. */
 export function ConnectionScreen({ project, source, initial, pasted = '', onMade }: Props) {
   const { draft, change, dirty, discard, taken } = useConnectionDraft({ project, source, initial })
-  const [jobId, setJobId] = useState<string | null>(null)
-  const [, navigate] = useLocation()
   const acts = useConnectionActs({ project, source, onMade })
   const editor = project.role !== 'viewer'
   const isNew = source === null || source.status === 'new'
   const { recognised, test, take, paste, pasting, setPasting } = useTesting({ draft, change, acts, isNew, pasted })
   const named = draft.url.trim() !== '' && (draft.name.trim() !== '' || source !== null)
-
-  const execute = (): void =>
-    acts.execute.mutate(draft, {
-      onSuccess: ({ made, job }) => {
-        taken(made, draft)
-        if (job !== undefined) setJobId(job.id)
-        else navigate(paths.table(project.id, made.table_name))
-      },
-    })
-  const saveNow = async (): Promise<Datasource> => {
-    const saved = await acts.save.mutateAsync(draft)
-    taken(saved, draft)
-    return saved
-  }
-  const load = (full: boolean): void => acts.refresh.mutate({ full }, { onSuccess: (job) => setJobId(job.id) })
+  const { job, execute, load, saveNow } = useLoads({ project, source, draft, taken, acts })
   return (
     <>
       <ConnectionHeader
@@ -92,18 +76,7 @@ export function ConnectionScreen({ project, source, initial, pasted = '', onMade
         onPaste={paste}
       />
       <Loading source={source} acts={acts} called={draft.api ?? hostOf(draft.url)}>
-        {jobId !== null && (
-          <JobProgress
-            key={jobId}
-            projectId={project.id}
-            jobId={jobId}
-            onClose={() => setJobId(null)}
-            onDone={() => {
-              setJobId(null)
-              if (source !== null) navigate(paths.table(project.id, source.table_name))
-            }}
-          />
-        )}
+        {job}
       </Loading>
       <div className={shared.split}>
         <RequestSide
@@ -135,6 +108,42 @@ export function ConnectionScreen({ project, source, initial, pasted = '', onMade
       {pasting !== null && <CurlDialog pasted={pasting} onClose={() => setPasting(null)} onTake={take} />}
     </>
   )
+}
+
+type LoadsOf = Pick<Props, 'project' | 'source'> &
+  Pick<ReturnType<typeof useConnectionDraft>, 'draft' | 'taken'> & { acts: ConnectionActs }
+
+/** Loads of the connection, at once or in the background, and the progress of the latter. */
+function useLoads({ project, source, draft, taken, acts }: LoadsOf) {
+  const [jobId, setJobId] = useState<string | null>(null)
+  const [, navigate] = useLocation()
+  const execute = (): void =>
+    acts.execute.mutate(draft, {
+      onSuccess: ({ made, job }) => {
+        taken(made, draft)
+        if (job !== undefined) setJobId(job.id)
+        else navigate(paths.table(project.id, made.table_name))
+      },
+    })
+  const saveNow = async (): Promise<Datasource> => {
+    const saved = await acts.save.mutateAsync(draft)
+    taken(saved, draft)
+    return saved
+  }
+  const load = (full: boolean): void => acts.refresh.mutate({ full }, { onSuccess: (job) => setJobId(job.id) })
+  const job = jobId !== null && (
+    <JobProgress
+      key={jobId}
+      projectId={project.id}
+      jobId={jobId}
+      onClose={() => setJobId(null)}
+      onDone={() => {
+        setJobId(null)
+        if (source !== null) navigate(paths.table(project.id, source.table_name))
+      }}
+    />
+  )
+  return { job, execute, load, saveNow }
 }
 
 type Testing = Pick<ReturnType<typeof useConnectionDraft>, 'draft' | 'change'> & {
@@ -174,8 +183,7 @@ type SideProps = {
 /** Name, API and the four parts of the request. */
 function RequestSide({ project, source, draft, onChange, disabled, save, ready }: SideProps) {
   const api = useApis(project.id).data?.find(({ name }) => name === draft.api)
-  const objects = useObjectsOf(project.id, source?.id)
-  const served = servedRows(objects.data ?? []).get(source?.id ?? '')
+  const known = useKnownFields(project.id, source?.id)
   const fields = { project, draft, onChange, disabled }
   return (
     <div className={shared.panel}>
@@ -195,7 +203,7 @@ function RequestSide({ project, source, draft, onChange, disabled, save, ready }
         onChange={onChange}
         disabled={disabled}
         api={api}
-        fields={(served?.columns ?? []).map(({ name, source_key: key }) => key ?? name)}
+        fields={known}
         environment={<EnvironmentField {...fields} />}
         forEach={<ForEachFields {...fields} tableName={source?.table_name} />}
         connect={<ConnectFields project={project} source={source} save={save} ready={ready} api={api} />}

@@ -9,10 +9,10 @@ import { RefusalNotice } from '../../../parts/text/refusal.tsx'
 import { paths } from '../../../browser/paths.ts'
 import { useAct, useStoppable } from '../../../client/queries.ts'
 import { sendFile } from '../../../client/send-file.ts'
-import { servedRows, thingKeys } from '../../../client/things.ts'
+import { thingKeys } from '../../../client/things.ts'
 import type { Project } from '../../../client/wire.ts'
 import { saySize } from '../../../text/words.ts'
-import { buildKeys, useObjectsOf } from '../shared/asked.ts'
+import { buildKeys, useKnownFields } from '../shared/asked.ts'
 import shared from '../shared/build.module.css'
 import { HeldNotice } from '../shared/held.tsx'
 import type { Datasource, Executed } from '../shared/wire.ts'
@@ -29,48 +29,20 @@ type Props = { project: Project; source: Datasource | null; onMade: (source: Dat
 type Sending = { name: string; sizeBytes: number; sentBytes: number }
 
 /** A table that files are sent to: its name, what a file does to it, and the place to drop one. */
-// Over 70 lines: one form, with what becomes of it beside it.
 export function FileScreen({ project, source, onMade }: Props) {
   const [name, setName] = useState(source?.name ?? '')
   const [load, setLoad] = useState(source === null ? emptyDraft.load : loadDraftOf(source.load))
   const [extractor, setExtractor] = useState('')
   const [keepVersions, setKeepVersions] = useState(source?.keep_versions ?? emptyDraft.keepVersions)
-  const [sending, setSending] = useState<Sending | null>(null)
-  const [, navigate] = useLocation()
-  const client = useQueryClient()
   const editor = project.role !== 'viewer'
   const path = `/v1/projects/${project.id}/datasources`
   const refresh = [thingKeys.sources(project.id), thingKeys.objects(project.id)]
 
-  const store = async (): Promise<Datasource> => {
-    const settings = { name: name.trim(), load: loadOf(load), keep_versions: keepVersions }
-    if (source !== null) {
-      const saved = await call<Datasource>('PATCH', `${path}/${source.id}`, { body: settings })
-      client.setQueryData(buildKeys.source(project.id, source.id), saved)
-      return saved
-    }
-    const made = await call<Datasource>('POST', path, { body: { ...settings, kind: 'file' } })
-    onMade(made)
-    navigate(paths.connection(project.id, made.id), { replace: true })
-    return made
-  }
+  const settings = { name: name.trim(), load: loadOf(load), keep_versions: keepVersions }
+  const store = useStore({ project, source, onMade }, settings)
   const save = useAct(store, { refresh, say: (saved) => `${saved.name} is saved.` })
-  const upload = useStoppable(async (file: File, signal) => {
-    const made = await store()
-    setSending({ name: file.name, sizeBytes: file.size, sentBytes: 0 })
-    const asked = new URLSearchParams({ filename: file.name, ...(extractor.trim() !== '' && { extractor }) })
-    const onProgress = (sentBytes: number): void => setSending({ name: file.name, sizeBytes: file.size, sentBytes })
-    await sendFile<Executed>(`${path}/${made.id}/files?${asked.toString()}`, file, { onProgress, signal })
-    return made
-  }, refresh)
-  const send = (file: File): void =>
-    upload.mutate(file, {
-      onSuccess: (made) => navigate(paths.table(project.id, made.table_name)),
-      onSettled: () => setSending(null),
-    })
-  const objects = useObjectsOf(project.id, source?.id)
-  const served = servedRows(objects.data ?? []).get(source?.id ?? '')
-  const fields = (served?.columns ?? []).map((column) => column.source_key ?? column.name)
+  const { upload, sending, send } = useUpload({ path, store, extractor, refresh, projectId: project.id })
+  const fields = useKnownFields(project.id, source?.id)
   return (
     <>
       <Heading
@@ -95,44 +67,13 @@ export function FileScreen({ project, source, onMade }: Props) {
         <RefusalNotice error={upload.error ?? save.error} />
       </Box>
       <div className={shared.split}>
-        <div className={shared.panel}>
-          <Stack gap="md" className={classes.fields ?? ''}>
-            <Group align="flex-end" gap="sm">
-              <TextInput
-                label="Name"
-                description={source === null ? 'Also names the table.' : undefined}
-                flex="1 1 12rem"
-                value={name}
-                disabled={!editor}
-                onChange={(event) => setName(event.currentTarget.value)}
-              />
-              {editor && (
-                <Button
-                  variant="default"
-                  leftSection={<Save size={16} aria-hidden />}
-                  disabled={name.trim() === ''}
-                  loading={save.isPending}
-                  onClick={() => save.mutate()}
-                >
-                  Save
-                </Button>
-              )}
-            </Group>
-            {editor && <FileDrop onFile={send} disabled={name.trim() === '' || upload.isPending} />}
-            {editor && name.trim() === '' && (
-              <Text size="xs" c="dimmed">
-                Give it a name first.
-              </Text>
-            )}
-            <TextInput
-              label="Rows are at"
-              description="In JSON or XML a key path such as data.items; of Excel the name of a sheet. Empty finds them."
-              value={extractor}
-              disabled={!editor}
-              onChange={(event) => setExtractor(event.currentTarget.value)}
-            />
-          </Stack>
-        </div>
+        <FilePanel
+          {...{ name, setName, extractor, setExtractor, editor }}
+          isNew={source === null}
+          save={save}
+          busy={upload.isPending}
+          onFile={send}
+        />
         <WithHistory project={project} source={source} label="What was sent" first="Load">
           <Stack gap="md">
             <LoadFields
@@ -156,6 +97,110 @@ export function FileScreen({ project, source, onMade }: Props) {
         </WithHistory>
       </div>
     </>
+  )
+}
+
+type Settings = { name: string; load: ReturnType<typeof loadOf>; keep_versions: number }
+
+/** Saves the table, or makes it and goes to its page. */
+function useStore({ project, source, onMade }: Props, settings: Settings) {
+  const [, navigate] = useLocation()
+  const client = useQueryClient()
+  const path = `/v1/projects/${project.id}/datasources`
+  return async (): Promise<Datasource> => {
+    if (source !== null) {
+      const saved = await call<Datasource>('PATCH', `${path}/${source.id}`, { body: settings })
+      client.setQueryData(buildKeys.source(project.id, source.id), saved)
+      return saved
+    }
+    const made = await call<Datasource>('POST', path, { body: { ...settings, kind: 'file' } })
+    onMade(made)
+    navigate(paths.connection(project.id, made.id), { replace: true })
+    return made
+  }
+}
+
+type Uploading = {
+  path: string
+  store: () => Promise<Datasource>
+  extractor: string
+  refresh: Array<readonly unknown[]>
+  projectId: string
+}
+
+/** Sends a file to the table, which is stored first. */
+function useUpload({ path, store, extractor, refresh, projectId }: Uploading) {
+  const [sending, setSending] = useState<Sending | null>(null)
+  const [, navigate] = useLocation()
+  const upload = useStoppable(async (file: File, signal) => {
+    const made = await store()
+    setSending({ name: file.name, sizeBytes: file.size, sentBytes: 0 })
+    const asked = new URLSearchParams({ filename: file.name, ...(extractor.trim() !== '' && { extractor }) })
+    const onProgress = (sentBytes: number): void => setSending({ name: file.name, sizeBytes: file.size, sentBytes })
+    await sendFile<Executed>(`${path}/${made.id}/files?${asked.toString()}`, file, { onProgress, signal })
+    return made
+  }, refresh)
+  const send = (file: File): void =>
+    upload.mutate(file, {
+      onSuccess: (made) => navigate(paths.table(projectId, made.table_name)),
+      onSettled: () => setSending(null),
+    })
+  return { upload, sending, send }
+}
+
+type PanelProps = {
+  isNew: boolean
+  editor: boolean
+  name: string
+  setName: (name: string) => void
+  extractor: string
+  setExtractor: (extractor: string) => void
+  save: ReturnType<typeof useAct<Datasource, void>>
+  busy: boolean
+  onFile: (file: File) => void
+}
+
+/** Its name, the place to drop a file, and where the rows are in it. */
+function FilePanel({ isNew, editor, name, setName, extractor, setExtractor, save, busy, onFile }: PanelProps) {
+  return (
+    <div className={shared.panel}>
+      <Stack gap="md" className={classes.fields ?? ''}>
+        <Group align="flex-end" gap="sm">
+          <TextInput
+            label="Name"
+            description={isNew ? 'Also names the table.' : undefined}
+            flex="1 1 12rem"
+            value={name}
+            disabled={!editor}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          {editor && (
+            <Button
+              variant="default"
+              leftSection={<Save size={16} aria-hidden />}
+              disabled={name.trim() === ''}
+              loading={save.isPending}
+              onClick={() => save.mutate()}
+            >
+              Save
+            </Button>
+          )}
+        </Group>
+        {editor && <FileDrop onFile={onFile} disabled={name.trim() === '' || busy} />}
+        {editor && name.trim() === '' && (
+          <Text size="xs" c="dimmed">
+            Give it a name first.
+          </Text>
+        )}
+        <TextInput
+          label="Rows are at"
+          description="In JSON or XML a key path such as data.items; of Excel the name of a sheet. Empty finds them."
+          value={extractor}
+          disabled={!editor}
+          onChange={(event) => setExtractor(event.currentTarget.value)}
+        />
+      </Stack>
+    </div>
   )
 }
 

@@ -79,15 +79,9 @@ type Typed = {
 }
 const nothing: Typed = { columns: [], values: [], begun: '', min: 50, max: '', hours: 24 }
 
-function NewCheck({
-  columns,
-  onAdd,
-  onClose,
-}: {
-  columns: Column[]
-  onAdd: (check: Check) => void
-  onClose: () => void
-}) {
+type NewProps = { columns: Column[]; onAdd: (check: Check) => void; onClose: () => void }
+
+function NewCheck({ columns, onAdd, onClose }: NewProps) {
   const [kind, setKind] = useState<Check['type']>('not_null')
   const [typed, setTyped] = useState<Typed>(nothing)
   const set = (part: Partial<Typed>): void => setTyped({ ...typed, ...part })
@@ -131,22 +125,7 @@ function NewCheck({
             onSearchChange={(begun) => setTyped((before) => ({ ...before, begun }))}
           />
         )}
-        {kind === 'row_count_share' && (
-          <Group grow>
-            <NumberInput label="At least, %" min={0} value={typed.min} onChange={(min) => set({ min })} />
-            <NumberInput label="At most, %" min={0} value={typed.max} onChange={(max) => set({ max })} />
-          </Group>
-        )}
-        {kind === 'freshness' && (
-          <NumberInput
-            label="Hours at most"
-            min={1}
-            max={87_600}
-            allowDecimal={false}
-            value={typed.hours}
-            onChange={(hours) => set({ hours })}
-          />
-        )}
+        <Limits kind={kind} typed={typed} set={set} />
         <Group gap="xs">
           <Button size="xs" disabled={made === null} onClick={() => made !== null && onAdd(made)}>
             Add it
@@ -157,6 +136,29 @@ function NewCheck({
         </Group>
       </Stack>
     </Paper>
+  )
+}
+
+function Limits({ kind, typed, set }: { kind: Check['type']; typed: Typed; set: (part: Partial<Typed>) => void }) {
+  return (
+    <>
+      {kind === 'row_count_share' && (
+        <Group grow>
+          <NumberInput label="At least, %" min={0} value={typed.min} onChange={(min) => set({ min })} />
+          <NumberInput label="At most, %" min={0} value={typed.max} onChange={(max) => set({ max })} />
+        </Group>
+      )}
+      {kind === 'freshness' && (
+        <NumberInput
+          label="Hours at most"
+          min={1}
+          max={87_600}
+          allowDecimal={false}
+          value={typed.hours}
+          onChange={(hours) => set({ hours })}
+        />
+      )}
+    </>
   )
 }
 

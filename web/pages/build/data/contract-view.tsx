@@ -72,34 +72,7 @@ function ContractForm({ project, source, schema, onRefresh }: FormProps) {
     >
       <Stack gap="lg">
         {!disabled && <LaterNotice schema={schema} onRefresh={onRefresh} />}
-        <Card
-          title="Columns"
-          about="What callers read. Hiding and describing holds at once; names, types and On load hold from the next load on."
-        >
-          <ul className={classes.columns} aria-label="Columns of the table">
-            {draft.columns.map((column) => (
-              <ColumnFields
-                key={column.sourceName}
-                column={column}
-                stored={schema.columns.find(({ source_name: name }) => name === column.sourceName)}
-                disabled={disabled}
-                onChange={(part) =>
-                  change({
-                    columns: draft.columns.map((each) =>
-                      each.sourceName === column.sourceName ? { ...each, ...part } : each,
-                    ),
-                  })
-                }
-              />
-            ))}
-          </ul>
-          {!disabled && (
-            <AddColumn
-              taken={draft.columns.map(({ sourceName }) => sourceName)}
-              onAdd={(path) => change({ columns: [...draft.columns, addedColumn(path)] })}
-            />
-          )}
-        </Card>
+        <ColumnsCard schema={schema} draft={draft} disabled={disabled} onChange={change} />
         <RulesCard draft={draft} disabled={disabled} onChange={change} />
         <Card title="Checks" about="They run before new data serves. Where one fails, the data waits and you are told.">
           <ChecksFields
@@ -124,6 +97,46 @@ function ContractForm({ project, source, schema, onRefresh }: FormProps) {
         )}
       </Stack>
     </form>
+  )
+}
+
+type ColumnsProps = {
+  schema: TableSchema
+  draft: ContractDraft
+  disabled: boolean
+  onChange: (part: Partial<ContractDraft>) => void
+}
+
+function ColumnsCard({ schema, draft, disabled, onChange }: ColumnsProps) {
+  return (
+    <Card
+      title="Columns"
+      about="What callers read. Hiding and describing holds at once; names, types and On load hold from the next load on."
+    >
+      <ul className={classes.columns} aria-label="Columns of the table">
+        {draft.columns.map((column) => (
+          <ColumnFields
+            key={column.sourceName}
+            column={column}
+            stored={schema.columns.find(({ source_name: name }) => name === column.sourceName)}
+            disabled={disabled}
+            onChange={(part) =>
+              onChange({
+                columns: draft.columns.map((each) =>
+                  each.sourceName === column.sourceName ? { ...each, ...part } : each,
+                ),
+              })
+            }
+          />
+        ))}
+      </ul>
+      {!disabled && (
+        <AddColumn
+          taken={draft.columns.map(({ sourceName }) => sourceName)}
+          onAdd={(path) => onChange({ columns: [...draft.columns, addedColumn(path)] })}
+        />
+      )}
+    </Card>
   )
 }
 

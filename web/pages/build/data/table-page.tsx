@@ -80,54 +80,13 @@ const viewNames: Record<TableView, string> = {
 type DescribedProps = { project: Project; source: Datasource; object: DescribedObject; view: string | undefined }
 
 function Described({ project, source, object, view }: DescribedProps) {
-  const [, navigate] = useLocation()
   const refreshing = useRefreshing(project, source)
-  const shown = views.find((each) => each === view) ?? 'columns'
   return (
     <>
       <Heading
         title={object.table_name}
         within={project.name}
-        action={
-          <Group gap="xs">
-            <Button
-              component="a"
-              variant="default"
-              href={`/v1/projects/${project.id}/data-objects/${object.id}/download`}
-              leftSection={<Download size={16} aria-hidden />}
-            >
-              Download Parquet
-            </Button>
-            {project.role !== 'viewer' && source.kind === 'file' && (
-              <Button
-                component={Link}
-                href={paths.connection(project.id, source.id)}
-                variant="default"
-                leftSection={<FileUp size={16} aria-hidden />}
-              >
-                Upload a file
-              </Button>
-            )}
-            {source.kind === 'model' && (
-              <Button component={Link} href={paths.model(project.id, object.table_name)} variant="default">
-                {project.role === 'viewer' ? 'Open model' : 'Edit model'}
-              </Button>
-            )}
-            {project.role !== 'viewer' && source.kind !== 'file' && (
-              <Button
-                variant="default"
-                leftSection={<RefreshCw size={16} aria-hidden />}
-                loading={refreshing.isPending}
-                onClick={refreshing.start}
-              >
-                {source.kind === 'model' ? 'Rebuild' : 'Fetch data'}
-              </Button>
-            )}
-            <Button component={Link} href={paths.newQuery(project.id, object.table_name)}>
-              Query it
-            </Button>
-          </Group>
-        }
+        action={<TableActs project={project} source={source} object={object} refreshing={refreshing} />}
       >
         {sayCount(object.row_count ?? 0, 'row')}, {saySize(object.size_bytes)}, version {object.version} of{' '}
         <Link href={paths.connection(project.id, source.id)}>{source.name}</Link>, fetched{' '}
@@ -139,39 +98,92 @@ function Described({ project, source, object, view }: DescribedProps) {
       {source.held === null && <DriftWarning projectId={project.id} drift={object.drift} />}
       <TableTags project={project} source={source} />
       <UsedBy project={project} object={object} />
-      <Tabs
-        value={shown}
-        keepMounted={false}
-        onChange={(next) => navigate(paths.table(project.id, object.table_name, next as TableView), { replace: true })}
-      >
-        <Tabs.List mb="md" aria-label="About the table">
-          {views.map((each) => (
-            <Tabs.Tab key={each} value={each} px={{ base: 10, xs: 'md' }}>
-              {viewNames[each]}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        <Tabs.Panel value="columns">
-          {object.profile === null ? (
-            <Text c="dimmed" aria-live="polite">
-              The columns are being looked at. This takes a moment.
-            </Text>
-          ) : (
-            <Profile columns={object.profile.columns} rowCount={object.profile.row_count} />
-          )}
-        </Tabs.Panel>
-        <Suspense fallback={null}>
-          <Tabs.Panel value="rows">
-            <RowsView projectId={project.id} object={object} />
-          </Tabs.Panel>
-          <Tabs.Panel value="contract">
-            <ContractView project={project} source={source} onRefresh={refreshing.start} />
-          </Tabs.Panel>
-          <Tabs.Panel value="versions">
-            <VersionsView project={project} source={source} />
-          </Tabs.Panel>
-        </Suspense>
-      </Tabs>
+      <TableViews {...{ project, source, object, view }} onRefresh={refreshing.start} />
     </>
+  )
+}
+
+type ActsProps = Omit<DescribedProps, 'view'> & { refreshing: ReturnType<typeof useRefreshing> }
+
+function TableActs({ project, source, object, refreshing }: ActsProps) {
+  return (
+    <Group gap="xs">
+      <Button
+        component="a"
+        variant="default"
+        href={`/v1/projects/${project.id}/data-objects/${object.id}/download`}
+        leftSection={<Download size={16} aria-hidden />}
+      >
+        Download Parquet
+      </Button>
+      {project.role !== 'viewer' && source.kind === 'file' && (
+        <Button
+          component={Link}
+          href={paths.connection(project.id, source.id)}
+          variant="default"
+          leftSection={<FileUp size={16} aria-hidden />}
+        >
+          Upload a file
+        </Button>
+      )}
+      {source.kind === 'model' && (
+        <Button component={Link} href={paths.model(project.id, object.table_name)} variant="default">
+          {project.role === 'viewer' ? 'Open model' : 'Edit model'}
+        </Button>
+      )}
+      {project.role !== 'viewer' && source.kind !== 'file' && (
+        <Button
+          variant="default"
+          leftSection={<RefreshCw size={16} aria-hidden />}
+          loading={refreshing.isPending}
+          onClick={refreshing.start}
+        >
+          {source.kind === 'model' ? 'Rebuild' : 'Fetch data'}
+        </Button>
+      )}
+      <Button component={Link} href={paths.newQuery(project.id, object.table_name)}>
+        Query it
+      </Button>
+    </Group>
+  )
+}
+
+function TableViews({ project, source, object, view, onRefresh }: DescribedProps & { onRefresh: () => void }) {
+  const [, navigate] = useLocation()
+  const shown = views.find((each) => each === view) ?? 'columns'
+  return (
+    <Tabs
+      value={shown}
+      keepMounted={false}
+      onChange={(next) => navigate(paths.table(project.id, object.table_name, next as TableView), { replace: true })}
+    >
+      <Tabs.List mb="md" aria-label="About the table">
+        {views.map((each) => (
+          <Tabs.Tab key={each} value={each} px={{ base: 10, xs: 'md' }}>
+            {viewNames[each]}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      <Tabs.Panel value="columns">
+        {object.profile === null ? (
+          <Text c="dimmed" aria-live="polite">
+            The columns are being looked at. This takes a moment.
+          </Text>
+        ) : (
+          <Profile columns={object.profile.columns} rowCount={object.profile.row_count} />
+        )}
+      </Tabs.Panel>
+      <Suspense fallback={null}>
+        <Tabs.Panel value="rows">
+          <RowsView projectId={project.id} object={object} />
+        </Tabs.Panel>
+        <Tabs.Panel value="contract">
+          <ContractView project={project} source={source} onRefresh={onRefresh} />
+        </Tabs.Panel>
+        <Tabs.Panel value="versions">
+          <VersionsView project={project} source={source} />
+        </Tabs.Panel>
+      </Suspense>
+    </Tabs>
   )
 }

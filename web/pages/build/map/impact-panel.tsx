@@ -51,6 +51,17 @@ export function ImpactPanel({ project, map, node, onClose }: Props) {
           Open {kindWords[node.kind].the}
         </Button>
       </Group>
+      <Around project={project} node={node} impact={impact} />
+    </aside>
+  )
+}
+
+type AroundProps = { project: Project; node: MapNode; impact: ReturnType<typeof impactOf> }
+
+/** Everything before and behind it. */
+function Around({ project, node, impact }: AroundProps) {
+  return (
+    <>
       {node.kind !== 'source' && (
         <Names
           title="Comes from"
@@ -84,7 +95,7 @@ export function ImpactPanel({ project, map, node, onClose }: Props) {
           }))}
         />
       )}
-    </aside>
+    </>
   )
 }
 

@@ -9,7 +9,8 @@ import { call } from '../../../client/api.ts'
 import { fieldErrors } from '../../../client/refusals.ts'
 import { useStoppable } from '../../../client/queries.ts'
 import type { Project } from '../../../client/wire.ts'
-import { DeleteButton } from '../../../parts/form/delete-button.tsx'
+import { AskFirst } from '../../../parts/form/confirm.tsx'
+import { typed } from '../../../parts/form/typed.ts'
 import { DataGrid } from '../../../parts/grid/data-grid.tsx'
 import { Heading } from '../../../parts/text/heading.tsx'
 import { RefusalNotice } from '../../../parts/text/refusal.tsx'
@@ -50,10 +51,7 @@ export function ModelScreen({ project, model, tables }: Props) {
   const { name, sql, description, mode, keys, schedule } = fields
   const look = useStatement(project.id, sql)
   const acts = useModelActs(project, model)
-  const preview = useStoppable((_input: void, signal) => {
-    const body = { sql: overAllRows(sql), parameters: {}, max_rows: previewRows }
-    return call<Preview>('POST', `/v1/projects/${project.id}/queries/run`, { body, signal, timeoutMs: 120_000 })
-  })
+  const preview = usePreview(project.id, sql)
   const isChanged = JSON.stringify(fields) !== JSON.stringify(saved)
   const wrong = acts.save.error === null ? {} : fieldErrors(acts.save.error)
   const load = mode === 'merge' ? { mode: 'merge' as const, primary_key: keys } : { mode: 'replace' as const }
@@ -96,110 +94,152 @@ export function ModelScreen({ project, model, tables }: Props) {
         />
       </Stack>
       <div className={queryClasses.work}>
-        <div className={`${shared.panel} ${queryClasses.sql}`}>
-          <SqlEditor
-            value={sql}
-            onChange={(next) => edit({ sql: next })}
-            onRun={() => preview.mutate()}
-            tables={tables}
-            slots={[]}
-            mistake={look.mistake}
-            readOnly={!isEditor}
-          />
-          <div className={queryClasses.below} aria-live="polite">
-            <Text size="xs" c={look.mistake === null ? 'dimmed' : 'var(--sluice-danger)'}>
-              {look.mistake?.message ?? look.says}
-            </Text>
-          </div>
-        </div>
+        <Statement
+          {...{ sql, tables, look, isEditor }}
+          onChange={(next) => edit({ sql: next })}
+          onRun={() => preview.mutate()}
+        />
         <div className={queryClasses.side}>
-          <Stack gap="sm" className={`${shared.panel} ${queryClasses.slots}`}>
-            {model === null && (
-              <TextInput
-                label="Name"
-                description="What SQL reads: small letters, digits and _."
-                value={name}
-                error={wrong['name']}
-                onChange={(event) => edit({ name: event.currentTarget.value })}
-              />
-            )}
-            <Textarea
-              label="Description"
-              autosize
-              minRows={1}
-              maxRows={6}
-              readOnly={!isEditor}
-              value={description}
-              onChange={(event) => edit({ description: event.currentTarget.value })}
-            />
-            <Select
-              label="Builds"
-              data={modes}
-              value={mode}
-              disabled={!isEditor}
-              onChange={(next) => edit({ mode: next ?? 'replace' })}
-            />
-            {mode === 'merge' && (
-              <TagsInput
-                label="Primary key"
-                description="Columns that tell its rows apart."
-                data={look.columns}
-                value={keys}
-                error={wrong['load.primary_key']}
-                onChange={(next) => edit({ keys: next })}
-              />
-            )}
-            <TextInput
-              label="Schedule"
-              description="Cron. Empty: whenever a table that it reads has new data."
-              placeholder="0 6 * * *"
-              readOnly={!isEditor}
-              value={schedule}
-              error={wrong['schedule']}
-              onChange={(event) => edit({ schedule: event.currentTarget.value })}
-            />
-          </Stack>
+          <ModelFields isNew={model === null} isEditor={isEditor} {...{ fields, edit, wrong }} columns={look.columns} />
           <TablesList projectId={project.id} onInsert={null} />
         </div>
-        <div className={queryClasses.outcome}>
-          {isEditor && (
-            <Group gap="xs" mb="sm">
-              <Button
-                variant="default"
-                loading={preview.isPending}
-                disabled={sql.trim() === ''}
-                onClick={() => preview.mutate()}
-              >
-                Preview
-              </Button>
-              {model !== null && (
-                <Button
-                  variant="default"
-                  loading={acts.compare.isPending}
-                  disabled={sql === saved.sql}
-                  onClick={() => acts.compare.mutate(sql)}
-                >
-                  Compare with what serves
-                </Button>
-              )}
-            </Group>
-          )}
-          <RefusalNotice error={preview.error ?? acts.compare.error} />
-          {acts.compare.data !== undefined && <ModelChanges found={acts.compare.data} />}
-          {model !== null && <RowTests project={project} tested={{ kind: 'model', name: model.name, sql }} />}
-          {preview.data !== undefined && (
-            <section aria-label="Preview">
-              <DataGrid
-                label="Rows of the model"
-                columns={preview.data.columns}
-                rows={preview.data.data}
-                download={{ name: name || 'model' }}
-              />
-            </section>
-          )}
-        </div>
+        <Outcome project={project} model={model} name={name} sql={sql} isEditor={isEditor} {...{ preview, acts }} />
       </div>
     </>
+  )
+}
+
+type StatementProps = {
+  sql: string
+  tables: Record<string, string[]>
+  look: ReturnType<typeof useStatement>
+  isEditor: boolean
+  onChange: (sql: string) => void
+  onRun: () => void
+}
+
+function Statement({ sql, tables, look, isEditor, onChange, onRun }: StatementProps) {
+  return (
+    <div className={`${shared.panel} ${queryClasses.sql}`}>
+      <SqlEditor
+        value={sql}
+        onChange={onChange}
+        onRun={onRun}
+        tables={tables}
+        slots={[]}
+        mistake={look.mistake}
+        readOnly={!isEditor}
+      />
+      <div className={queryClasses.below} aria-live="polite">
+        <Text size="xs" c={look.mistake === null ? 'dimmed' : 'var(--sluice-danger)'}>
+          {look.mistake?.message ?? look.says}
+        </Text>
+      </div>
+    </div>
+  )
+}
+
+type FieldsProps = {
+  isNew: boolean
+  isEditor: boolean
+  fields: typeof emptyFields
+  edit: (part: Partial<typeof emptyFields>) => void
+  wrong: Record<string, string>
+  columns: string[]
+}
+
+function ModelFields({ isNew, isEditor, fields, edit, wrong, columns }: FieldsProps) {
+  const text = typed(fields, edit)
+  return (
+    <Stack gap="sm" className={`${shared.panel} ${queryClasses.slots}`}>
+      {isNew && (
+        <TextInput
+          label="Name"
+          description="What SQL reads: small letters, digits and _."
+          {...text('name')}
+          error={wrong['name']}
+        />
+      )}
+      <Textarea label="Description" autosize minRows={1} maxRows={6} readOnly={!isEditor} {...text('description')} />
+      <Select
+        label="Builds"
+        data={modes}
+        value={fields.mode}
+        disabled={!isEditor}
+        onChange={(next) => edit({ mode: next ?? 'replace' })}
+      />
+      {fields.mode === 'merge' && (
+        <TagsInput
+          label="Primary key"
+          description="Columns that tell its rows apart."
+          data={columns}
+          value={fields.keys}
+          error={wrong['load.primary_key']}
+          onChange={(next) => edit({ keys: next })}
+        />
+      )}
+      <TextInput
+        label="Schedule"
+        description="Cron. Empty: whenever a table that it reads has new data."
+        placeholder="0 6 * * *"
+        readOnly={!isEditor}
+        {...text('schedule')}
+        error={wrong['schedule']}
+      />
+    </Stack>
+  )
+}
+
+type OutcomeProps = {
+  project: Project
+  model: Model | null
+  name: string
+  sql: string
+  isEditor: boolean
+  preview: ReturnType<typeof usePreview>
+  acts: ReturnType<typeof useModelActs>
+}
+
+/** Its rows, what a change moves, and its tests. */
+function Outcome({ project, model, name, sql, isEditor, preview, acts }: OutcomeProps) {
+  return (
+    <div className={queryClasses.outcome}>
+      {isEditor && (
+        <Group gap="xs" mb="sm">
+          <Button
+            variant="default"
+            loading={preview.isPending}
+            disabled={sql.trim() === ''}
+            onClick={() => preview.mutate()}
+          >
+            Preview
+          </Button>
+          {model !== null && (
+            <Button
+              variant="default"
+              loading={acts.compare.isPending}
+              disabled={sql === model.sql}
+              onClick={() => acts.compare.mutate(sql)}
+            >
+              Compare with what serves
+            </Button>
+          )}
+        </Group>
+      )}
+      <RefusalNotice error={preview.error ?? acts.compare.error} />
+      {acts.compare.data !== undefined && <ModelChanges found={acts.compare.data} />}
+      {model !== null && <RowTests project={project} tested={{ kind: 'model', name: model.name, sql }} />}
+      {preview.data !== undefined && (
+        <section aria-label="Preview">
+          <DataGrid
+            label="Rows of the model"
+            columns={preview.data.columns}
+            rows={preview.data.data}
+            download={{ name: name || 'model' }}
+          />
+        </section>
+      )}
+    </div>
   )
 }
 
@@ -216,10 +256,19 @@ function Acts({ model, acts, isChanged, onSave }: Acting) {
     <Group gap="sm">
       {model !== null && (
         <>
-          <DeleteButton name={model.name} typed={model.name} act={acts.remove}>
+          <AskFirst
+            renderButton={(ask) => (
+              <Button variant="default" c="var(--sluice-danger)" onClick={ask}>
+                Delete
+              </Button>
+            )}
+            verb={`Delete ${model.name}`}
+            typed={model.name}
+            act={acts.remove}
+          >
             The table <Code>{model.name}</Code> goes with every version of its data.
             {model.read_by.length > 0 && ` The models ${model.read_by.join(', ')} read it.`}
-          </DeleteButton>
+          </AskFirst>
           <Button variant="default" loading={acts.rebuild.isPending} onClick={() => acts.rebuild.mutate()}>
             Rebuild
           </Button>
@@ -230,6 +279,13 @@ function Acts({ model, acts, isChanged, onSave }: Acting) {
       </Button>
     </Group>
   )
+}
+
+function usePreview(projectId: string, sql: string) {
+  return useStoppable((_input: void, signal) => {
+    const body = { sql: overAllRows(sql), parameters: {}, max_rows: previewRows }
+    return call<Preview>('POST', `/v1/projects/${projectId}/queries/run`, { body, signal, timeoutMs: 120_000 })
+  })
 }
 
 /** The tables and columns of the statement, a moment after it was typed. A model has no slots: nobody calls it. */

@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { call, callAll } from '../../../client/api.ts'
+import { servedRows } from '../../../client/things.ts'
 import type { DataObject, Datasource, DataVersion, DescribedObject, Job, Lineage, TableSchema } from './wire.ts'
 
 /** Requests of the Build tab, by the keys under which they are cached. */
@@ -46,6 +47,13 @@ export function useObjectsOf(projectId: string, sourceId: string | undefined) {
     queryFn: ({ signal }) =>
       callAll<DataObject>(`/v1/projects/${projectId}/data-objects?datasource_id=${sourceId}`, signal),
   })
+}
+
+/** Fields of the API, as the data that serves has them. */
+export function useKnownFields(projectId: string, sourceId: string | undefined): string[] {
+  const objects = useObjectsOf(projectId, sourceId)
+  const served = servedRows(objects.data ?? []).get(sourceId ?? '')
+  return (served?.columns ?? []).map(({ name, source_key: key }) => key ?? name)
 }
 
 export function useObject(projectId: string, id: string | undefined) {

@@ -1,8 +1,7 @@
 import { Button, List, Text } from '@mantine/core'
-import { useState } from 'react'
 import { call } from '../../../client/api.ts'
 import { Link } from 'wouter'
-import { Confirm } from '../../../parts/form/confirm.tsx'
+import { AskFirst } from '../../../parts/form/confirm.tsx'
 import { paths } from '../../../browser/paths.ts'
 import { useAct } from '../../../client/queries.ts'
 import { thingKeys } from '../../../client/things.ts'
@@ -25,7 +24,6 @@ type Props = {
 
 /** Makes a version serve, forward or back, after saying what that changes for those who read the table. */
 export function ServeVersion({ projectId, source, version, live, verb, variant = 'default' }: Props) {
-  const [asking, setAsking] = useState(false)
   const act = useAct(
     () =>
       call<DataVersion>(
@@ -38,25 +36,18 @@ export function ServeVersion({ projectId, source, version, live, verb, variant =
     },
   )
   return (
-    <>
-      <Button
-        size="xs"
-        variant={variant}
-        onClick={() => setAsking(true)}
-        aria-label={`${verb}: version ${version.version}`}
-      >
-        {verb}
-      </Button>
-      <Confirm
-        opened={asking}
-        onClose={() => setAsking(false)}
-        title={`Serve version ${version.version} of ${source.table_name}`}
-        verb={`Serve version ${version.version}`}
-        act={act}
-      >
-        {asking && <WhatChanges projectId={projectId} source={source} version={version} live={live} />}
-      </Confirm>
-    </>
+    <AskFirst
+      renderButton={(ask) => (
+        <Button size="xs" variant={variant} onClick={ask} aria-label={`${verb}: version ${version.version}`}>
+          {verb}
+        </Button>
+      )}
+      title={`Serve version ${version.version} of ${source.table_name}`}
+      verb={`Serve version ${version.version}`}
+      act={act}
+    >
+      <WhatChanges projectId={projectId} source={source} version={version} live={live} />
+    </AskFirst>
   )
 }
 

@@ -1,9 +1,8 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link2 } from 'lucide-react'
-import { useState } from 'react'
 import { call } from '../../../client/api.ts'
-import { Confirm } from '../../../parts/form/confirm.tsx'
+import { AskFirst } from '../../../parts/form/confirm.tsx'
 import { SecretDialog } from '../../../parts/form/secret-dialog.tsx'
 import { Day } from '../../../parts/text/time.tsx'
 import { useAct } from '../../../client/queries.ts'
@@ -24,7 +23,6 @@ export function ShareReference({ projectId, environment, isOwner }: Props) {
     refresh: [queryKey],
     say: () => 'The link leads nowhere from now on.',
   })
-  const [asking, setAsking] = useState(false)
   const found = shared.data?.find((each) => each.environment === environment)
   if (shared.data === undefined) return null
   return (
@@ -50,19 +48,19 @@ export function ShareReference({ projectId, environment, isOwner }: Props) {
         </Button>
       )}
       {isOwner && found !== undefined && (
-        <Button variant="subtle" color="gray" size="xs" onClick={() => setAsking(true)}>
-          Stop sharing
-        </Button>
+        <AskFirst
+          renderButton={(ask) => (
+            <Button variant="subtle" color="gray" size="xs" onClick={ask}>
+              Stop sharing
+            </Button>
+          )}
+          title="Stop sharing the reference"
+          verb="Stop sharing"
+          act={end}
+        >
+          Whoever opens the link is told that it leads nowhere. Callers with a key notice nothing.
+        </AskFirst>
       )}
-      <Confirm
-        opened={asking}
-        onClose={() => setAsking(false)}
-        title="Stop sharing the reference"
-        verb="Stop sharing"
-        act={end}
-      >
-        Whoever opens the link is told that it leads nowhere. Callers with a key notice nothing.
-      </Confirm>
       <SecretDialog
         opened={share.data !== undefined}
         onClose={() => share.reset()}

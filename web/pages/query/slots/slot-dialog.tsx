@@ -1,6 +1,8 @@
-import { Button, Checkbox, Code, Group, Modal, Select, Stack, TagsInput, TextInput } from '@mantine/core'
+import { Checkbox, Code, Modal, Select, TagsInput, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { SlotSchema, SlotsSchema } from '../../build/shared/wire.ts'
+import { ActForm } from '../../../parts/form/act-form.tsx'
+import { typed } from '../../../parts/form/typed.ts'
 import { freshSlot, slotRow, slotTypeChoices, slotTypeOf, type SlotTypeName } from './slot-types.ts'
 
 type Props = {
@@ -55,94 +57,80 @@ type FormProps = {
 }
 
 function SlotForm({ slot, required: was, tables, onClose, onSave }: FormProps) {
-  const [type, setType] = useState(slotTypeOf(slot))
   const [required, setRequired] = useState(was)
-  const [title, setTitle] = useState(slot.title ?? '')
-  const [description, setDescription] = useState(slot.description ?? '')
-  const [from, setFrom] = useState(slot['x-values-from'] ?? '')
-  const [choices, setChoices] = useState('enum' in slot ? (slot.enum ?? []).map(String) : [])
-  const [fallback, setFallback] = useState(
-    slot.default === undefined || slot.default === null ? '' : String(slot.default),
-  )
-  const [bound, setBound] = useState(boundIn(slot))
+  const [written, setWritten] = useState(() => writtenOf(slot))
+  const set = (part: Partial<Written>): void => setWritten({ ...written, ...part })
+  const text = typed(written, set)
+  const { type, from } = written
   const columns = Object.entries(tables).flatMap(([table, names]) => names.map((column) => `${table}.${column}`))
   const { hasChoices } = slotRow(type)
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        onSave(
-          slotOf({ before: slot, type, title, description, from, fallback, bound, choices: hasChoices ? choices : [] }),
-          required,
-        )
-      }}
+    <ActForm
+      onSubmit={() => onSave(slotOf(slot, { ...written, choices: hasChoices ? written.choices : [] }), required)}
+      act={{ error: null, isPending: false }}
+      verb="Apply"
+      onClose={onClose}
     >
-      <Stack gap="md">
-        <Select label="It takes" data={slotTypeChoices} value={type} onChange={(next) => setType(next ?? 'string')} />
-        <Checkbox
-          label="Callers must give it"
-          checked={required}
-          onChange={(event) => setRequired(event.currentTarget.checked)}
+      <Select
+        label="It takes"
+        data={slotTypeChoices}
+        value={type}
+        onChange={(next) => set({ type: next ?? 'string' })}
+      />
+      <Checkbox
+        label="Callers must give it"
+        checked={required}
+        onChange={(event) => setRequired(event.currentTarget.checked)}
+      />
+      <TextInput label="Title" description="What people call it, where that is not its name." {...text('title')} />
+      <TextInput
+        label="Description"
+        spellCheck
+        description="Callers read it, and it helps questions to find the value."
+        {...text('description')}
+      />
+      {hasChoices && (
+        <TagsInput
+          label="Only these values"
+          placeholder="any"
+          value={written.choices}
+          onChange={(choices) => set({ choices })}
         />
-        <TextInput
-          label="Title"
-          description="What people call it, where that is not its name."
-          value={title}
-          onChange={(event) => setTitle(event.currentTarget.value)}
-        />
-        <TextInput
-          label="Description"
-          spellCheck
-          description="Callers read it, and it helps questions to find the value."
-          value={description}
-          onChange={(event) => setDescription(event.currentTarget.value)}
-        />
-        {hasChoices && <TagsInput label="Only these values" placeholder="any" value={choices} onChange={setChoices} />}
+      )}
+      <Select
+        label="Values come from the column"
+        data={columns}
+        value={from === '' ? null : from}
+        searchable
+        clearable
+        allowDeselect
+        limit={100}
+        placeholder="none"
+        onChange={(next) => set({ from: next ?? '' })}
+      />
+      {!required && type !== 'array' && (
+        <TextInput label="When it is not given" placeholder="null" {...text('fallback')} />
+      )}
+      {isDated(type) && (
         <Select
-          label="Values come from the column"
-          data={columns}
-          value={from === '' ? null : from}
-          searchable
-          clearable
-          allowDeselect
-          limit={100}
-          placeholder="none"
-          onChange={(next) => setFrom(next ?? '')}
+          label="As an end of a range"
+          description="Whether its own day belongs to the range."
+          data={bounds}
+          value={written.bound}
+          onChange={(next) => set({ bound: next ?? 'sql' })}
         />
-        {!required && type !== 'array' && (
-          <TextInput
-            label="When it is not given"
-            placeholder="null"
-            value={fallback}
-            onChange={(event) => setFallback(event.currentTarget.value)}
-          />
-        )}
-        {isDated(type) && (
-          <Select
-            label="As an end of a range"
-            description="Whether its own day belongs to the range."
-            data={[
-              { value: 'sql', label: 'As the SQL says' },
-              { value: 'inclusive', label: 'Inclusive' },
-              { value: 'exclusive', label: 'Exclusive' },
-            ]}
-            value={bound}
-            onChange={(next) => setBound(next ?? 'sql')}
-          />
-        )}
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit">Apply</Button>
-        </Group>
-      </Stack>
-    </form>
+      )}
+    </ActForm>
   )
 }
 
+const bounds = [
+  { value: 'sql', label: 'As the SQL says' },
+  { value: 'inclusive', label: 'Inclusive' },
+  { value: 'exclusive', label: 'Exclusive' },
+]
+
 type Written = {
-  before: SlotSchema
   type: SlotTypeName
   title: string
   description: string
@@ -157,12 +145,21 @@ function isDated(type: SlotTypeName): boolean {
   return type === 'date' || type === 'timestamp'
 }
 
-function boundIn(slot: SlotSchema): string {
-  return (slot.type === 'string' ? slot['x-bound'] : undefined) ?? 'sql'
+function writtenOf(slot: SlotSchema): Written {
+  return {
+    type: slotTypeOf(slot),
+    title: slot.title ?? '',
+    description: slot.description ?? '',
+    from: slot['x-values-from'] ?? '',
+    fallback: slot.default === undefined || slot.default === null ? '' : String(slot.default),
+    bound: (slot.type === 'string' ? slot['x-bound'] : undefined) ?? 'sql',
+    choices: 'enum' in slot ? (slot.enum ?? []).map(String) : [],
+  }
 }
 
 /** Fields that the form does not show (limits, patterns, synonyms) stay while the type does. */
-function slotOf({ before, type, title, description, from, fallback, bound, choices }: Written): SlotSchema {
+function slotOf(before: SlotSchema, written: Written): SlotSchema {
+  const { type, title, description, from, fallback, bound, choices } = written
   const { title: _title, description: _old, 'x-values-from': _from, default: _default, ...rest } = before
   if ('enum' in rest) delete rest.enum
   if ('x-bound' in rest) delete rest['x-bound']

@@ -90,18 +90,7 @@ export function AlertChannels({ place, lines, onChange, error }: Props) {
                   )
                 }
               />
-              {line.type === 'shared' ? (
-                <Text size="sm" c="dimmed">
-                  {channels.data?.find(({ id }) => id === line.target)?.target}
-                </Text>
-              ) : (
-                <TextInput
-                  aria-label={`Address of channel ${at + 1}`}
-                  placeholder={line.type === 'email' ? 'team@example.org' : 'https://…'}
-                  value={line.target}
-                  onChange={(event) => change(at, { target: event.currentTarget.value })}
-                />
-              )}
+              <AddressOf line={line} at={at} shared={channels.data} onChange={(target) => change(at, { target })} />
             </>
           ) : (
             <Text className={classes['kept'] ?? ''}>
@@ -131,6 +120,32 @@ export function AlertChannels({ place, lines, onChange, error }: Props) {
         </Group>
       )}
     </Stack>
+  )
+}
+
+type AddressProps = {
+  line: Extract<ChannelLine, { id: null }>
+  at: number
+  shared: ReturnType<typeof useSharedChannels>['data']
+  onChange: (target: string) => void
+}
+
+/** The address of a channel of the project, or the one that is typed. */
+function AddressOf({ line, at, shared, onChange }: AddressProps) {
+  if (line.type === 'shared') {
+    return (
+      <Text size="sm" c="dimmed">
+        {shared?.find(({ id }) => id === line.target)?.target}
+      </Text>
+    )
+  }
+  return (
+    <TextInput
+      aria-label={`Address of channel ${at + 1}`}
+      placeholder={line.type === 'email' ? 'team@example.org' : 'https://…'}
+      value={line.target}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
   )
 }
 

@@ -65,7 +65,7 @@ export function SharedChannels({ place }: { place: Place }) {
 }
 
 function ChannelRow({ place, channel, onChange }: { place: Place; channel: SharedChannel; onChange: () => void }) {
-  const { id, name, type, target, alerts, tested_at: testedAt, test_error: failed } = channel
+  const { id, name, type, target, alerts } = channel
   const path = `${channelsPath(place.project.id)}/${id}`
   const refresh = [channelsKey(place.project.id)]
   const [asking, setAsking] = useState<'delete' | 'rotate' | null>(null)
@@ -99,25 +99,7 @@ function ChannelRow({ place, channel, onChange }: { place: Place; channel: Share
         )
       }
     >
-      <Text fw={500}>{name}</Text>
-      <Text size="xs">
-        {sayKind(type)} {target}
-      </Text>
-      <Text size="xs" c="dimmed">
-        {alerts.length === 0 ? 'used by no alert' : `used by ${alerts.map((alert) => alert.name).join(', ')}`}
-        {testedAt !== null && (
-          <>
-            {' · '}
-            {failed === null ? 'test arrived ' : 'test failed '}
-            <Ago at={testedAt} />
-          </>
-        )}
-      </Text>
-      {failed !== null && (
-        <Text size="xs" c="var(--sluice-danger)">
-          {failed}
-        </Text>
-      )}
+      <ChannelFacts channel={channel} />
       <RefusalNotice error={test.error} />
       <Confirm
         opened={asking === 'delete'}
@@ -144,6 +126,33 @@ function ChannelRow({ place, channel, onChange }: { place: Place; channel: Share
         {`Messages to ${target} are signed with a new secret; alerts that use the channel keep it.`}
       </RotateDialog>
     </Row>
+  )
+}
+
+function ChannelFacts({ channel }: { channel: SharedChannel }) {
+  const { name, type, target, alerts, tested_at: testedAt, test_error: failed } = channel
+  return (
+    <>
+      <Text fw={500}>{name}</Text>
+      <Text size="xs">
+        {sayKind(type)} {target}
+      </Text>
+      <Text size="xs" c="dimmed">
+        {alerts.length === 0 ? 'used by no alert' : `used by ${alerts.map((alert) => alert.name).join(', ')}`}
+        {testedAt !== null && (
+          <>
+            {' · '}
+            {failed === null ? 'test arrived ' : 'test failed '}
+            <Ago at={testedAt} />
+          </>
+        )}
+      </Text>
+      {failed !== null && (
+        <Text size="xs" c="var(--sluice-danger)">
+          {failed}
+        </Text>
+      )}
+    </>
   )
 }
 

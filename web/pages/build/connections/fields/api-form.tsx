@@ -4,7 +4,8 @@ import { call } from '../../../../client/api.ts'
 import { keys, useAct } from '../../../../client/queries.ts'
 import { thingKeys } from '../../../../client/things.ts'
 import type { Api, NewApi, Project } from '../../../../client/wire.ts'
-import { Confirm } from '../../../../parts/form/confirm.tsx'
+import { typed } from '../../../../parts/form/typed.ts'
+import { AskFirst } from '../../../../parts/form/confirm.tsx'
 import { FormEnd } from '../../../../parts/form/act-form.tsx'
 import type { Configuration } from '../../shared/wire.ts'
 import { AuthFields } from './auth-fields.tsx'
@@ -25,7 +26,6 @@ export function ApiForm({ project, api, onClose, onSaved }: Props) {
   const [draft, setDraft] = useState<Draft>(() => draftOf(api))
   const [rate, setRate] = useState<Rate>(() => rateOf(api))
   const [tries, setTries] = useState<number | string>(api?.tries ?? '')
-  const [asking, setAsking] = useState(false)
   const change = (part: Partial<Draft>): void => setDraft((before) => ({ ...before, ...part }))
   const save = useAct(
     () => {
@@ -36,10 +36,7 @@ export function ApiForm({ project, api, onClose, onSaved }: Props) {
     },
     { refresh, say: ({ name }) => `${name} is saved.` },
   )
-  const remove = useAct(() => call<undefined>('DELETE', `${path}/${api?.id ?? ''}`), {
-    refresh,
-    say: () => `${api?.name ?? ''} is deleted.`,
-  })
+  const text = typed(draft, change, !editor)
   const fields = { draft, onChange: change, disabled: !editor }
   return (
     <form
@@ -62,9 +59,7 @@ export function ApiForm({ project, api, onClose, onSaved }: Props) {
           description={`Lower-case letters, digits and _.${api === null ? '' : ' Its connections follow a new name.'}`}
           placeholder="shop"
           data-autofocus={api === null || undefined}
-          value={draft.name}
-          disabled={!editor}
-          onChange={(event) => change({ name: event.currentTarget.value })}
+          {...text('name')}
         />
         <TextInput
           label="Base address"
@@ -72,9 +67,7 @@ export function ApiForm({ project, api, onClose, onSaved }: Props) {
           placeholder="https://api.example.com/v1"
           inputMode="url"
           classNames={{ input: classes.code ?? '' }}
-          value={draft.url}
-          disabled={!editor}
-          onChange={(event) => change({ url: event.currentTarget.value })}
+          {...text('url')}
         />
         <AuthFields
           {...fields}
@@ -84,85 +77,117 @@ export function ApiForm({ project, api, onClose, onSaved }: Props) {
             </Text>
           }
         />
-        <Input.Wrapper label="Headers">
-          <Pairs what="header" pairs={draft.headers} disabled={!editor} onChange={(headers) => change({ headers })} />
-        </Input.Wrapper>
-        <Input.Wrapper label="Parameters">
-          <Pairs
-            what="parameter"
-            pairs={draft.parameters}
-            disabled={!editor}
-            onChange={(parameters) => change({ parameters })}
-          />
-        </Input.Wrapper>
-        <Group gap="sm" align="flex-end">
-          <NumberInput
-            label="Calls, at most"
-            placeholder="any"
-            w="8rem"
-            min={1}
-            max={10_000}
-            allowDecimal={false}
-            value={rate.requests}
-            disabled={!editor}
-            onChange={(requests) => setRate({ ...rate, requests })}
-          />
-          <Select
-            label="in a"
-            w="7rem"
-            data={[...periods]}
-            allowDeselect={false}
-            value={rate.per}
-            disabled={!editor}
-            onChange={(per) => setRate({ ...rate, per: per ?? 'second' })}
-          />
-          <NumberInput
-            label="At once"
-            placeholder="any"
-            w="6rem"
-            min={1}
-            max={100}
-            allowDecimal={false}
-            value={rate.concurrency}
-            disabled={!editor}
-            onChange={(concurrency) => setRate({ ...rate, concurrency })}
-          />
-          <NumberInput
-            label="Tries of a call"
-            placeholder="usual"
-            w="8rem"
-            min={1}
-            max={10}
-            allowDecimal={false}
-            value={tries}
-            disabled={!editor}
-            onChange={setTries}
-          />
-        </Group>
-        <Text size="xs" c="dimmed">
-          The rate holds over all connections. Retry-After and RateLimit headers of the API are followed besides.
-        </Text>
+        <PairFields {...fields} />
+        <RateFields rate={rate} onRate={setRate} tries={tries} onTries={setTries} disabled={!editor} />
         {editor && <FormEnd act={save} verb="Save" onClose={onClose} disabled={draft.url.trim() === ''} />}
-        {editor && api !== null && (
-          <Group justify="flex-start">
-            <Button variant="subtle" color="gray" size="xs" onClick={() => setAsking(true)}>
-              Delete {api.name}
-            </Button>
-            <Confirm
-              opened={asking}
-              onClose={() => setAsking(false)}
-              title={`Delete ${api.name}`}
-              verb={`Delete ${api.name}`}
-              act={remove}
-            >
-              {api.connections === 0
-                ? 'No connection uses it.'
-                : `${api.connections} ${api.connections === 1 ? 'connection uses' : 'connections use'} it: while one does, it stays.`}
-            </Confirm>
-          </Group>
-        )}
+        {editor && api !== null && <DeleteApi path={path} api={api} refresh={refresh} />}
       </Stack>
     </form>
+  )
+}
+
+type PairsProps = { draft: Draft; onChange: (part: Partial<Draft>) => void; disabled: boolean }
+
+function PairFields({ draft, onChange, disabled }: PairsProps) {
+  return (
+    <>
+      <Input.Wrapper label="Headers">
+        <Pairs what="header" pairs={draft.headers} disabled={disabled} onChange={(headers) => onChange({ headers })} />
+      </Input.Wrapper>
+      <Input.Wrapper label="Parameters">
+        <Pairs
+          what="parameter"
+          pairs={draft.parameters}
+          disabled={disabled}
+          onChange={(parameters) => onChange({ parameters })}
+        />
+      </Input.Wrapper>
+    </>
+  )
+}
+
+type RateProps = {
+  rate: Rate
+  onRate: (rate: Rate) => void
+  tries: number | string
+  onTries: (tries: number | string) => void
+  disabled: boolean
+}
+
+function RateFields({ rate, onRate, tries, onTries, disabled }: RateProps) {
+  return (
+    <>
+      <Group gap="sm" align="flex-end">
+        <NumberInput
+          label="Calls, at most"
+          placeholder="any"
+          w="8rem"
+          min={1}
+          max={10_000}
+          allowDecimal={false}
+          value={rate.requests}
+          disabled={disabled}
+          onChange={(requests) => onRate({ ...rate, requests })}
+        />
+        <Select
+          label="in a"
+          w="7rem"
+          data={[...periods]}
+          allowDeselect={false}
+          value={rate.per}
+          disabled={disabled}
+          onChange={(per) => onRate({ ...rate, per: per ?? 'second' })}
+        />
+        <NumberInput
+          label="At once"
+          placeholder="any"
+          w="6rem"
+          min={1}
+          max={100}
+          allowDecimal={false}
+          value={rate.concurrency}
+          disabled={disabled}
+          onChange={(concurrency) => onRate({ ...rate, concurrency })}
+        />
+        <NumberInput
+          label="Tries of a call"
+          placeholder="usual"
+          w="8rem"
+          min={1}
+          max={10}
+          allowDecimal={false}
+          value={tries}
+          disabled={disabled}
+          onChange={onTries}
+        />
+      </Group>
+      <Text size="xs" c="dimmed">
+        The rate holds over all connections. Retry-After and RateLimit headers of the API are followed besides.
+      </Text>
+    </>
+  )
+}
+
+type DeleteProps = { path: string; api: Api; refresh: Array<readonly unknown[]> }
+
+function DeleteApi({ path, api: { id, name, connections }, refresh }: DeleteProps) {
+  const remove = useAct(() => call<undefined>('DELETE', `${path}/${id}`), { refresh, say: () => `${name} is deleted.` })
+  return (
+    <Group justify="flex-start">
+      <AskFirst
+        renderButton={(ask) => (
+          <Button variant="subtle" color="gray" size="xs" onClick={ask}>
+            Delete {name}
+          </Button>
+        )}
+        verb={`Delete ${name}`}
+        act={remove}
+      >
+        {connections === 0
+          ? 'No connection uses it.'
+          : `${connections} ${connections === 1 ? 'connection uses' : 'connections use'} it: while one does, it stays.`}
+      </AskFirst>
+    </Group>
   )
 }
 

@@ -1,4 +1,5 @@
 import { Autocomplete, Code, Group, Radio, Stack, TagsInput, Text, TextInput } from '@mantine/core'
+import { typed } from '../../../../parts/form/typed.ts'
 import type { Draft } from './draft.ts'
 import type { LoadDraft } from './load.ts'
 
@@ -22,6 +23,7 @@ const modes: Array<{ value: LoadDraft['mode']; label: string; about: string }> =
 export function LoadFields({ draft, fields, onChange, disabled, by = 'refresh' }: Props) {
   const { load } = draft
   const set = (part: Partial<LoadDraft>): void => onChange({ load: { ...load, ...part } })
+  const text = typed(load, set, disabled)
   return (
     <Stack gap="sm" maw="26rem">
       <Radio.Group
@@ -47,18 +49,14 @@ export function LoadFields({ draft, fields, onChange, disabled, by = 'refresh' }
               </>
             }
             placeholder="2024-01-01"
-            disabled={disabled}
-            value={load.windowStart}
-            onChange={(event) => set({ windowStart: event.currentTarget.value })}
+            {...text('windowStart')}
           />
           {load.windowStart.trim() !== '' && (
             <TextInput
               label="Days or months each"
               description="Later loads begin at the day of the cursor."
               placeholder="7d, 1m"
-              disabled={disabled}
-              value={load.windowSize}
-              onChange={(event) => set({ windowSize: event.currentTarget.value })}
+              {...text('windowSize')}
             />
           )}
         </Group>
@@ -73,6 +71,7 @@ type NewProps = Pick<Props, 'fields' | 'disabled'> & { by: 'refresh' | 'file' } 
 }
 
 function WhatIsNew({ load, set, fields, disabled, by }: NewProps) {
+  const text = typed(load, set, disabled)
   return (
     <>
       <TagsInput
@@ -102,38 +101,7 @@ function WhatIsNew({ load, set, fields, disabled, by }: NewProps) {
         value={load.cursorField}
         onChange={(cursorField) => set({ cursorField })}
       />
-      {load.cursorField.trim() !== '' && by === 'refresh' && (
-        <>
-          <TextInput
-            label="Parameter that takes it"
-            description={
-              <>
-                Or write <Code>{'{{last_value}}'}</Code> into the address, a header or the body.
-              </>
-            }
-            placeholder="updated_since"
-            disabled={disabled}
-            value={load.cursorParameter}
-            onChange={(event) => set({ cursorParameter: event.currentTarget.value })}
-          />
-          <Group grow align="flex-start">
-            <TextInput
-              label="In a full load"
-              placeholder="2020-01-01"
-              disabled={disabled}
-              value={load.initialValue}
-              onChange={(event) => set({ initialValue: event.currentTarget.value })}
-            />
-            <TextInput
-              label="Look back"
-              placeholder="10m, 2h, 7d"
-              disabled={disabled}
-              value={load.lookBack}
-              onChange={(event) => set({ lookBack: event.currentTarget.value })}
-            />
-          </Group>
-        </>
-      )}
+      {load.cursorField.trim() !== '' && by === 'refresh' && <CursorFields text={text} />}
       {load.mode === 'merge' && (
         <Group grow align="flex-start">
           <Autocomplete
@@ -144,19 +112,34 @@ function WhatIsNew({ load, set, fields, disabled, by }: NewProps) {
             value={load.deleteField}
             onChange={(deleteField) => set({ deleteField })}
           />
-          <TextInput
-            label="is"
-            aria-label="Value of a deleted row"
-            placeholder="deleted"
-            disabled={disabled}
-            value={load.deleteValue}
-            onChange={(event) => set({ deleteValue: event.currentTarget.value })}
-          />
+          <TextInput label="is" aria-label="Value of a deleted row" placeholder="deleted" {...text('deleteValue')} />
         </Group>
       )}
       <Text size="xs" c="dimmed">
         The first load after a change of these is a full one.
       </Text>
+    </>
+  )
+}
+
+/** Where the largest value goes in the next request. */
+function CursorFields({ text }: { text: ReturnType<typeof typed<LoadDraft>> }) {
+  return (
+    <>
+      <TextInput
+        label="Parameter that takes it"
+        description={
+          <>
+            Or write <Code>{'{{last_value}}'}</Code> into the address, a header or the body.
+          </>
+        }
+        placeholder="updated_since"
+        {...text('cursorParameter')}
+      />
+      <Group grow align="flex-start">
+        <TextInput label="In a full load" placeholder="2020-01-01" {...text('initialValue')} />
+        <TextInput label="Look back" placeholder="10m, 2h, 7d" {...text('lookBack')} />
+      </Group>
     </>
   )
 }
