@@ -15,7 +15,14 @@ import { liveTables, type Catalogs, type DeployedQueries, type TableModels } fro
 import { Failure, invalidField } from '../failure.ts'
 import { newId } from '../ids.ts'
 import type { Jobs } from '../jobs/index.ts'
-import { pageAfter, requireRoomInProject, type Database, type LoadRule, type Page } from '../store/index.ts'
+import {
+  lockProjectForQuota,
+  pageAfter,
+  requireRoomInProject,
+  type Database,
+  type LoadRule,
+  type Page,
+} from '../store/index.ts'
 import { below, graphOf, refuseCycle } from './graph.ts'
 import { refuseNewRows } from './placeholders.ts'
 import { readModels, type ModelRecord } from './records.ts'
@@ -84,6 +91,8 @@ export async function changeModel(
   if (!force && input.sql !== before.sql) await app.testGate.refuseFailingModel(projectId, input)
   const { datasourceId } = before
   await app.store.db.transaction().execute(async (transaction) => {
+    // Two that are changed at once, each to read the other, would each see no cycle.
+    await lockProjectForQuota(transaction, projectId)
     refuseCycle(graphWith(await readModels(transaction, projectId), name, examined), name)
     const { sql, description, name: _, pending: _pending, ...settings } = input
     const { load } = await changeDatasource(app, transaction, caller, { ...settings, datasourceId })

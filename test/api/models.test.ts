@@ -106,6 +106,24 @@ describe('a model', () => {
     await p.settled()
   })
 
+  test('of two that are changed at once, each to read the other, one is refused', async () => {
+    await loadBoth()
+    for (const name of ['a', 'b']) await p.create(name, 'select id from orders')
+    await p.settled()
+    const { pool } = t.app.store
+    const held = await pool.connect()
+    await held.query('begin')
+    await held.query('select id from datasources where project_id = $1 for update', [p.projectId])
+    const change = (name: string, sql: string) => t.operator.put(`${p.path}/models/${name}`, { sql })
+    const both = Promise.all([change('a', 'select id from b'), change('b', 'select id from a')])
+    const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+    await expect.poll(async () => (await pool.query(waiting)).rowCount).toBe(2)
+    await held.query('commit')
+    held.release()
+    expect((await both).map(({ status }) => status).toSorted()).toEqual([200, 400])
+    await p.settled()
+  })
+
   test('is changed, stays while something reads it, and goes with its data', async () => {
     await loadBoth()
     await p.create('paid', 'select id, total from orders where total > 5')
