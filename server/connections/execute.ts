@@ -162,7 +162,7 @@ export async function buildTable(
   try {
     const from = await plan()
     if (from === null) return
-    const full = from.isFull || job.input['full'] === true
+    const full = job.input['full'] === true
     await ingest(app, caller, { projectId, datasourceId, from, full, eventType, turn, isLong: true })
   } catch (error) {
     if (!isStopped(signal, error)) await noteFailure(app, datasourceId, error)

@@ -53,7 +53,7 @@ export async function runRebuild(app: IngestApp & { config: Config }, context: J
     const came = isWhole ? null : await cameSince(app, context, { model, project, catalog, live })
     return {
       kind: 'built',
-      isFull: came === null,
+      joins: came === null || live === null ? null : live.version,
       statement: { model: model.name, sql: model.sql, dialect: model.dialect },
       builtFrom,
       write: (path, base, limits) => {
@@ -98,7 +98,9 @@ async function lookAt(
   const examined = await examineStatement(app, models, { projectId, sql, dialect })
   refuseCycle(new Map([...graphOf(models), [name, Object.keys(examined.reads)]]), name)
   const stored = { reads: JSON.stringify(examined.reads), columns: JSON.stringify(examined.columns) }
-  await app.store.db.updateTable('models').set(stored).where('datasourceId', '=', datasourceId).execute()
+  const saved = app.store.db.updateTable('models').set(stored).where('datasourceId', '=', datasourceId)
+  // Its author may have changed it since it was read.
+  await saved.where('sql', '=', sql).execute()
   return { ...model, ...examined }
 }
 

@@ -80,6 +80,26 @@ describe('a merged model of new rows', () => {
     expect(JSON.stringify(newest)).toContain('lines (model)')
   })
 
+  test('is built in full where another version is put in its place while its new rows are counted', async () => {
+    await p.create('lines', perOrder, merge)
+    await p.settled()
+    await loadOrders([order(4, 1, 1)])
+    await p.settled()
+    const first = `${p.path}/datasources/${await p.idOf('lines')}/versions/1/activate`
+    const { engine } = t.app
+    const { streamBehind } = engine
+    engine.streamBehind = async (...asked) => {
+      engine.streamBehind = streamBehind
+      await expectStatus(200, t.operator.post(first))
+      return streamBehind(...asked)
+    }
+    await loadOrders([order(5, 2, 5)])
+    await p.settled()
+    expect(engine.streamBehind).toBe(streamBehind)
+    expect(await p.rows('select id from lines order by id')).toEqual([1, 2, 3, 4, 5].map((id) => ({ id })))
+    await isAsBuiltAnew('lines')
+  })
+
   test('finds the groups that new rows touch', async () => {
     const sql = `select c.country as id, sum(o.total) as total from orders o join customers c on c.id = o.customer
       where o.customer in (select customer from {{new rows of orders}}) group by 1`

@@ -11,8 +11,8 @@ export type BuiltOrigin = {
   /** The statement, as the record of the version names it. */
   statement: object
   builtFrom: BuiltFrom[]
-  /** Its rows take the place of all, whatever the mode. */
-  isFull: boolean
+  /** The version that its rows may join; null where they take the place of all, whatever the mode. */
+  joins: number | null
   /** Writes the rows to a path. `base`: the version that they join; null where they take the place of all. */
   write(path: string, base: LiveData | null, limits: CallLimits): Promise<WrittenTable>
 }

@@ -44,8 +44,14 @@ export async function planLoad({ store, files, vault }: App, input: Input): Prom
   const live = await liveDataVersion(store, input.datasourceId)
   // A file joins whatever is there; an answer joins what the same request brought.
   const isSameForm = from.kind !== 'file' || (live !== null && (await isReshapedSo(files, live, stored)))
+  // Rows that came since a version join no other, which somebody may have put in its place meanwhile.
+  const isOther = from.kind === 'built' && from.joins !== live?.version
   const isSame =
-    live !== null && !input.full && isSameForm && (from.kind === 'file' || live.requestHash === request.hash)
+    live !== null &&
+    !input.full &&
+    !isOther &&
+    isSameForm &&
+    (from.kind === 'file' || live.requestHash === request.hash)
   const base = isSame && (await canJoin(files, { live, load, rules })) ? joinable(live) : null
   // Columns that were left out or are renamed from now on come only with an answer.
   const isKept = isSame && !live.truncated && isAsDeclared(rules, live) && (load.mode === 'replace' || base !== null)
