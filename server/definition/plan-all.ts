@@ -35,7 +35,7 @@ type Input = {
 export type Prune = 'true' | 'false' | 'without_data'
 
 /** Earlier kinds may be needed by later ones; deletion goes in the other direction. */
-export function planAll({ definition, prune }: Input, state: State, unloaded: Unloaded): Planned[] {
+export async function planAll({ definition, prune }: Input, state: State, unloaded: Unloaded): Promise<Planned[]> {
   const { variables, apis, connections, models, queries, tests, evaluations, alerts } = definition
   const known = new Map(state.apis.map(({ name, configuration }) => [name, configuration]))
   const given = new Map((apis ?? []).map(({ name, config }) => [name, config]))
@@ -62,7 +62,7 @@ export function planAll({ definition, prune }: Input, state: State, unloaded: Un
       put: (known, given) => planConnection(known, given, bases),
       drop: prune === 'without_data' ? keepConnection : dropConnection,
     }),
-    matched('model', state.models, modelsInOrder(models), {
+    matched('model', state.models, await modelsInOrder(models), {
       nameOf: (given) => given.name,
       knownName: (known) => known.name,
       put: (known, given) => planModel(known, given, unloaded),

@@ -1,8 +1,10 @@
 import { definedModel as modelSchema, type DefinedModel } from '../../api/definition.ts'
 import { fromWire } from '../../api/wire-codec.ts'
 import { changeSchema, checkServedData, ruleChanges } from '../connections/index.ts'
+import { mapInPieces } from '../flow/index.ts'
 import { changeModel, createModel, deleteModel } from '../models/index.ts'
 import type { ColumnRule } from '../store/index.ts'
+import { namesIn } from './names-in.ts'
 import { authoredRules } from './plan-connections.ts'
 import { changesBetween, comparedEntry, entryOf } from './plan-entry.ts'
 import type { Unloaded } from './plan-queries.ts'
@@ -23,7 +25,7 @@ type Saving = { known: AuthoredModel | undefined; given: DefinedModel; unloaded:
 async function saveModel(doing: Doing, { known, given, unloaded, entry }: Saving): Promise<void> {
   const { app, caller, projectId, results } = doing
   const { schema: _schema, ...content } = fromWire(modelSchema, given)
-  const pending = [...unloaded].filter((name) => name !== given.name && isNamed(given.sql, name))
+  const pending = namesIn(given.sql, unloaded).filter((name) => name !== given.name)
   if (pending.length > 0) results.unexamined.add(given.name)
   const input = { projectId, ...content, tags: known?.tags ?? [], pending }
   const fields = entry.changes.map(({ field }) => field)
@@ -71,20 +73,17 @@ export function dropModel(known: AuthoredModel): Step {
 }
 
 /** Models behind those that their text names, so that each is saved after what it may read. */
-export function modelsInOrder(given: DefinedModel[] | undefined): DefinedModel[] | undefined {
+export async function modelsInOrder(given: DefinedModel[] | undefined): Promise<DefinedModel[] | undefined> {
   if (given === undefined) return undefined
-  const ordered = new Set<DefinedModel>()
-  const place = (model: DefinedModel, above: ReadonlySet<DefinedModel>): void => {
-    if (ordered.has(model) || above.has(model)) return
-    for (const other of given) {
-      if (other !== model && isNamed(model.sql, other.name)) place(other, new Set([...above, model]))
-    }
-    ordered.add(model)
+  const byName = new Map(given.map((model) => [model.name, model]))
+  const reads = new Map(await mapInPieces(given, ({ name, sql }) => [name, namesIn(sql, byName)] as const))
+  const [ordered, seen]: [DefinedModel[], Set<string>] = [[], new Set()]
+  const place = (model: DefinedModel): void => {
+    if (seen.has(model.name)) return
+    seen.add(model.name)
+    for (const name of reads.get(model.name) ?? []) place(byName.get(name) ?? model)
+    ordered.push(model)
   }
-  for (const model of given) place(model, new Set())
-  return [...ordered]
-}
-
-function isNamed(sql: string, name: string): boolean {
-  return new RegExp(`(^|[^a-z0-9_])${name}([^a-z0-9_]|$)`, 'i').test(sql)
+  for (const model of given) place(model)
+  return ordered
 }

@@ -11,6 +11,7 @@ import { Failure, invalidField } from '../failure.ts'
 import { changeQuery, createQuery, deleteQuery, inspectQuery, type Query } from '../queries/index.ts'
 import { createCase, deleteCase, updateCase, type EvaluationCase } from '../questions/index.ts'
 import { createAlert, deleteAlert, knownChannels, updateAlert } from '../usage/index.ts'
+import { namesIn } from './names-in.ts'
 import { changesBetween, comparedEntry, entryOf } from './plan-entry.ts'
 import { alertFields, definedAlert, definedEvaluation, definedQuery, type AuthoredAlert } from './state.ts'
 import type { Doing, Step } from './steps.ts'
@@ -86,18 +87,13 @@ async function examinedOrNot(
   try {
     await save(undefined)
   } catch (error) {
-    const waits = [...unloaded].filter((table) => readsTable(given, table))
+    const waits = namesIn(`${given.sql} ${JSON.stringify(given.slots ?? {})}`, unloaded)
     if (!(error instanceof Failure) || error.code !== 'invalid_request' || waits.length === 0) throw error
     if (given.slots === undefined) throw needsSlots(waits)
     await save({ slots: given.slots })
     results.unexamined.add(given.name)
     entry.notes.push(`It reads ${waits.join(', ')}, which has no data yet: it is looked at when it is released.`)
   }
-}
-
-function readsTable({ sql, slots }: DefinedQuery, table: string): boolean {
-  const word = new RegExp(String.raw`(?<![\w])${table}(?![\w])`, 'i')
-  return word.test(sql) || word.test(JSON.stringify(slots ?? {}))
 }
 
 function needsSlots(tables: string[]): Failure {

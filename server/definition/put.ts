@@ -72,7 +72,8 @@ export async function putDefinition(app: DefinitionParts, caller: Caller, input:
     const doing = { app: within, caller, projectId, results }
     const readers = await readersByTable(store, projectId)
     const movedBy = await tablesMovedBy(store, projectId)
-    const plan = await doAll(doing, { steps: planAll(input, state, await unloadedTables(app, input, state)), check })
+    const steps = await planAll(input, state, await unloadedTables(app, input, state))
+    const plan = await doAll(doing, { steps, check })
     for (const entry of plan) {
       const isMoved = ['connection', 'model'].includes(entry.kind) && entry.action !== 'unchanged'
       if (isMoved) entry.readers = readersOfAll(movedBy(entry.name), readers)
