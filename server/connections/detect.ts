@@ -1,5 +1,6 @@
 import type { HttpConfiguration, TestConnectionAnswer } from '../../api/connections.ts'
 import { odataSchema, type Position } from '../rows/index.ts'
+import { entityApart } from './import/read-apart.ts'
 import { withPages } from './request/graphql-pages.ts'
 import { graphqlIn, parametersIn, recognise } from './request/recognise.ts'
 import type { NotSent, Sent } from './outbound/send.ts'
@@ -15,6 +16,7 @@ type Detecting = {
   /** Makes another request, in the time that is left. */
   call: (configuration: HttpConfiguration) => Promise<{ sent: Sent | NotSent; bytes: Buffer }>
   look: (sent: Sent, bytes: Buffer, configuration: HttpConfiguration) => Promise<Position[] | null>
+  leftMs: () => number
 }
 
 /** Describes what came: where its rows are, how it goes on, and what tells a row. */
@@ -75,14 +77,17 @@ function withQuery(body: HttpConfiguration['body'], query: string): Record<strin
   return { ...(isGraphql && body), type: 'graphql', content: { ...fields, query } }
 }
 
-/** Larger documents are not read here, where everybody waits. */
+/** Larger documents are not read in this process, where everybody waits. */
 const metadataBytes = 262_144
+/** As the schema of a table takes them. */
+const [mostColumns, longestName, mostKeys] = [1_000, 1_000, 20]
 
 /** Key and types of an OData entity, by the metadata that its answer names. */
 async function entityOf({
   configuration,
   looked,
   call,
+  leftMs,
 }: Detecting): Promise<Pick<Detected, 'primary_key' | 'columns'> | undefined> {
   const context = looked.outline?.find(({ path }) => path.length === 1 && path[0] === '@odata.context')?.value
   if (typeof context !== 'string' || !URL.canParse(context, looked.sent.url)) return undefined
@@ -102,10 +107,16 @@ async function entityOf({
     ...(auth !== undefined && { auth }),
   }
   const { sent, bytes } = await call(asked)
-  if (!sent.ok || sent.status !== 200 || sent.truncated || bytes.length > metadataBytes) return undefined
-  const schema = odataSchema(bytes.toString(), entitySet)
+  if (!sent.ok || sent.status !== 200 || sent.truncated) return undefined
+  const schema =
+    bytes.length > metadataBytes
+      ? await entityApart({ metadata: bytes, entitySet }, leftMs()).catch(() => null)
+      : odataSchema(bytes.toString(), entitySet)
   if (schema === null) return undefined
-  const isIn = (name: string) => (selected ?? '') === '' || selected?.split(',').includes(name) === true
-  const columns = schema.columns.filter(({ name }) => isIn(name)).map(({ name, type }) => ({ source_name: name, type }))
-  return { ...(schema.key.length > 0 && { primary_key: schema.key }), ...(columns.length > 0 && { columns }) }
+  const wanted = new Set(selected === undefined || selected === '' ? [] : selected.split(','))
+  const isIn = ({ name }: { name: string }) => name.length <= longestName && (wanted.size === 0 || wanted.has(name))
+  const shown = schema.columns.filter(isIn).slice(0, mostColumns)
+  const columns = shown.map(({ name, type }) => ({ source_name: name, type }))
+  const key = schema.key.slice(0, mostKeys)
+  return { ...(key.length > 0 && { primary_key: key }), ...(columns.length > 0 && { columns }) }
 }

@@ -101,6 +101,7 @@ export async function probe(template: HttpConfiguration, options: ProbeOptions):
     looked: { sent, bytes, outline },
     call: (asked) => callOnce(asked, { options, left }),
     look: async (each, its, asked) => (await previewBody(each, its, { configuration: asked, options })).outline,
+    leftMs: left,
   })
   return detected === undefined ? answer : { ...answer, detected }
 }

@@ -52,6 +52,33 @@ describe('a test of a connection with a large answer', () => {
     expect(new Set(taken.data)).toEqual(new Set(['Ada Lovelace']))
   })
 
+  test('of OData is read beside metadata of megabytes, and beside such as have no end', async () => {
+    const property = (_: unknown, at: number) => `<Property Name="p${at}" Type="Edm.Int32"/>`
+    const types = Array.from({ length: 20_000 }, (_, at) => `<EntityType Name="T${at}">${property(_, at)}</EntityType>`)
+    const order = `<EntityType Name="Order"><Key><PropertyRef Name="ID"/></Key>
+      <Property Name="ID" Type="Edm.Guid"/>${Array.from({ length: 2_000 }, property).join('')}</EntityType>`
+    const sets = '<EntityContainer Name="All"><EntitySet Name="Orders" EntityType="Shop.Order"/></EntityContainer>'
+    const whole = `<Schema Namespace="Shop">${types.join('')}${order}${sets}</Schema>`
+    expect(whole.length).toBeGreaterThan(1_000_000)
+    let metadata = whole
+    source.handle((request, response) => {
+      const isMetadata = request.url?.endsWith('$metadata') === true
+      const rows = JSON.stringify({ '@odata.context': '$metadata#Orders', value: [{ ID: 'a', p0: 1 }] })
+      response.writeHead(200, { 'content-type': isMetadata ? 'application/xml' : 'application/json' })
+      response.end(isMetadata ? metadata : rows)
+    })
+    const found = async () => (await expectStatus(200, call({ detect: true }))).body.detected
+    const { primary_key: key, columns } = await found()
+    expect([key, columns.length]).toEqual([['ID'], 1_000])
+    expect(columns.slice(0, 2)).toEqual([
+      { source_name: 'ID', type: 'VARCHAR' },
+      { source_name: 'p0', type: 'BIGINT' },
+    ])
+    metadata = whole.slice(0, -20)
+    expect(await found()).toMatchObject({ rows: { path: 'value' } })
+    expect(await found()).not.toHaveProperty('columns')
+  })
+
   test('whose members all lack what the extractor names ends with a sentence', async () => {
     source.answer(list('1', 1_500_000))
     const { body } = await expectStatus(200, call({ responsePathExtractor: '*.*' }))

@@ -9,6 +9,9 @@ const definition = `
 service Shop {
   @cds.query.limit: { default: 100, max: 100 }
   entity Orders { key id : Integer; customer : String; amount : Integer; updated_at : String; }
+  entity Goods {
+    key id : UUID; price : Decimal(9, 2); weight : Double; sold : Boolean; day : Date; at : Timestamp; large : Int64;
+  }
 }
 `
 const packageFile = {
@@ -32,6 +35,8 @@ export async function openCap(): Promise<RealServer> {
   const store = sqliteOrders(join(folder, 'shop.db'))
   store.run('create table orders (id integer primary key, customer text, amount, updated_at text)')
   store.run('create view Shop_Orders as select * from orders')
+  store.run(`create view Shop_Goods as select '00000000-0000-4000-8000-00000000000' || id as id, amount + 0.25 as price,
+    id / 3.0 as weight, id = 1 as sold, '2026-01-0' || id as day, updated_at as at, 9007199254740993 as large from orders`)
   const program = join(npmModules, '@sap/cds/bin/serve.js')
   const { start, kill } = serverProcess(port, () => ({
     program: process.execPath,

@@ -187,6 +187,43 @@ describe('what a test of the connection finds', () => {
     })
   })
 
+  test('SAP CAP: a table with the types of its metadata holds what it has', async () => {
+    const server = await openCap()
+    await server.start()
+    await connected(server, async (t, projectId) => {
+      await server.put(makeOrders(1, 2))
+      const config = { url: `http://${server.host}/shop/Goods`, method: 'GET' }
+      const { rows, primary_key: key, columns } = await detectedAt(t, config)
+      counted.push(`SAP CAP: ${JSON.stringify(columns)}`)
+      const types = {
+        id: 'VARCHAR',
+        price: 'DECIMAL(9,2)',
+        weight: 'DOUBLE',
+        sold: 'BOOLEAN',
+        day: 'DATE',
+        at: 'TIMESTAMPTZ',
+        large: 'BIGINT',
+      }
+      expect(columns).toEqual(Object.entries(types).map(([name, type]) => ({ source_name: name, type })))
+      const taken = { ...config, responsePathExtractor: rows.path }
+      const table = await makeTable(t, projectId, { config: taken, load: { mode: 'merge', primary_key: key } })
+      await expectStatus(200, t.operator.patch(`${table.path}/schema`, { columns, on_mismatch: 'refuse' }))
+      expect((await load(table)).warnings).toEqual([])
+      const { body: schema } = await expectStatus(200, t.operator.get(`${table.path}/schema`))
+      const stored = (schema.columns as Array<{ name: string; type: string }>).map(({ name, type }) => [name, type])
+      expect(Object.fromEntries(stored)).toEqual(types)
+      expect((await table.rows())[0]).toEqual({
+        id: '00000000-0000-4000-8000-000000000001',
+        price: 37.25,
+        weight: 1 / 3,
+        sold: true,
+        day: '2026-01-01',
+        at: '2026-01-01T00:00:01Z',
+        large: '9007199254740993',
+      })
+    })
+  })
+
   test('Django’s JSON:API: pages by links, and authors and tags joined from what is included', async () => {
     const port = await freePort()
     const args = [join(import.meta.dirname, 'jsonapi_blog.py'), String(port)]

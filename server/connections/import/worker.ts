@@ -1,16 +1,19 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { Failure } from '../../failure.ts'
-import { readImport, type ImportAsked, type DocumentImport } from './read-import.ts'
+import { odataSchema } from '../../rows/index.ts'
+import type { MetadataAsked, Read } from './read-apart.ts'
+import { readImport, type ImportAsked } from './read-import.ts'
 
-export type Read = { found: DocumentImport } | { refused: string; field: string }
-
-function read(asked: ImportAsked): Read {
+function read(asked: ImportAsked | MetadataAsked): Read<unknown> {
   try {
-    return { found: readImport(asked) }
+    const isMetadata = 'metadata' in asked
+    return {
+      found: isMetadata ? odataSchema(Buffer.from(asked.metadata).toString(), asked.entitySet) : readImport(asked),
+    }
   } catch (error) {
     const [detail] = error instanceof Failure ? (error.details ?? []) : []
     return { refused: detail?.message ?? 'The document cannot be read', field: detail?.field ?? 'text' }
   }
 }
 
-parentPort?.postMessage(read(workerData as ImportAsked))
+parentPort?.postMessage(read(workerData as ImportAsked | MetadataAsked))
