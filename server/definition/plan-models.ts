@@ -4,7 +4,7 @@ import { changeSchema, checkServedData, ruleChanges } from '../connections/index
 import { mapInPieces } from '../flow/index.ts'
 import { changeModel, createModel, deleteModel } from '../models/index.ts'
 import type { ColumnRule } from '../store/index.ts'
-import { namesIn } from './names-in.ts'
+import { tablesIn } from './names-in.ts'
 import { authoredRules } from './plan-connections.ts'
 import { changesBetween, comparedEntry, entryOf } from './plan-entry.ts'
 import type { Unloaded } from './plan-queries.ts'
@@ -25,7 +25,7 @@ type Saving = { known: AuthoredModel | undefined; given: DefinedModel; unloaded:
 async function saveModel(doing: Doing, { known, given, unloaded, entry }: Saving): Promise<void> {
   const { app, caller, projectId, results } = doing
   const { schema: _schema, ...content } = fromWire(modelSchema, given)
-  const pending = namesIn(given.sql, unloaded).filter((name) => name !== given.name)
+  const pending = tablesIn(given.sql, unloaded).filter((name) => name !== given.name)
   if (pending.length > 0) results.unexamined.add(given.name)
   const input = { projectId, ...content, tags: known?.tags ?? [], pending }
   const fields = entry.changes.map(({ field }) => field)
@@ -76,7 +76,7 @@ export function dropModel(known: AuthoredModel): Step {
 export async function modelsInOrder(given: DefinedModel[] | undefined): Promise<DefinedModel[] | undefined> {
   if (given === undefined) return undefined
   const byName = new Map(given.map((model) => [model.name, model]))
-  const reads = new Map(await mapInPieces(given, ({ name, sql }) => [name, namesIn(sql, byName)] as const))
+  const reads = new Map(await mapInPieces(given, ({ name, sql }) => [name, tablesIn(sql, byName)] as const))
   const [ordered, seen]: [DefinedModel[], Set<string>] = [[], new Set()]
   const place = (model: DefinedModel): void => {
     if (seen.has(model.name)) return
