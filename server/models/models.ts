@@ -74,7 +74,9 @@ export async function createModel(app: ModelApp, caller: Caller, input: Named & 
       .insertInto('models')
       .values({ datasourceId, projectId, name, ...storedContent({ sql, description, examined }) })
       .execute()
-    await queueRefresh(app, transaction, caller, { projectId, datasourceId })
+    // As where its tables changed: without their data it waits for that.
+    const build = { jobType: 'rebuild_model', projectId, sourceId: datasourceId, input: { asked: true } }
+    await app.jobs.enqueue(transaction, { ...build, source: 'datasource', sourceEventType: 'data_changed' })
   })
   return findModel(app, caller, input)
 }

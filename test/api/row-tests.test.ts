@@ -134,9 +134,16 @@ test('models are part of the definition, in any order, also over tables that hav
   const unchanged = await expectStatus(200, t.operator.put(`${p.path}/definition`, again))
   expect(unchanged.body.plan.every(({ action }: { action: string }) => action === 'unchanged')).toBe(true)
   const connections = [...again.connections, { table_name: 'refunds', kind: 'file' }]
-  const late = [...again.models, { name: 'net', sql: 'select o.id from orders o anti join refunds r on r.id = o.id' }]
+  const late = [
+    ...again.models,
+    { name: 'net', sql: 'select o.id from orders o anti join gone g on g.id = o.id' },
+    // It has a part called like a model that reads it.
+    { name: 'gone', sql: 'with net as (select id from refunds) select id from net' },
+  ]
   await expectStatus(200, t.operator.put(`${p.path}/definition`, { ...again, connections, models: late }))
   await p.settled()
+  expect(await p.model('net')).toMatchObject({ status: 'new', problem: null, reads: ['gone'] })
+  expect((await p.jobs('rebuild_model')).every(({ status }) => status === 'succeeded')).toBe(true)
   await p.load('refunds', [{ id: 2 }])
   await p.settled()
   expect(await p.rows('select id from net')).toEqual([{ id: 1 }])

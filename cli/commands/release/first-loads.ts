@@ -42,7 +42,15 @@ export async function awaitFirstLoads(
     }
     empty = empty.filter((each) => !next.includes(each))
   }
-  return [...loaded, ...(await awaitFirstBuilds(context, models))]
+  const built = await awaitFirstBuilds(context, models)
+  const early = begun.filter(({ table_name: table }) => ![...loaded, ...built].some((each) => each.table === table))
+  return [...loaded, ...built, ...(await Promise.all(early.map((each) => endedJob(context, each))))]
+}
+
+/** Of a model that was built before anybody waited for it. */
+async function endedJob(context: Context, { id, table_name: table }: Begun[number]): Promise<Loaded> {
+  const manage = await context.manage()
+  return { table, job: await manage.get<Job>(`/v1/jobs/${encodeURIComponent(id)}`) }
 }
 
 /** A job of a model may find that those below it come first. */
