@@ -9,7 +9,8 @@ export async function run(): Promise<void> {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
   process.once('SIGINT', () => process.exit(exitCodes.interrupted))
   try {
-    await buildProgram().parseAsync()
+    const program = await buildProgram(process.argv.slice(2))
+    await program.parseAsync()
   } catch (error) {
     process.exitCode = report(error)
   }

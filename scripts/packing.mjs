@@ -21,6 +21,8 @@ export async function bundleCommandLine(output, serverProgram) {
     // The engine is there where the service is installed, and asked for only then.
     external: [/^@duckdb\//],
     plugins: [{ name: 'alone', load: (id) => withoutSources(id, serverProgram) }],
+    // A command brings no module of ours that it uses nothing of.
+    treeshake: { moduleSideEffects: [{ test: /^(?!.*[\\/]node_modules[\\/])/, sideEffects: false }] },
     checks: { bundlerTimings: false },
     onLog: (level, log, say) => level === 'warn' && say('error', log),
   })

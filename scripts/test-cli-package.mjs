@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { findNode, root } from './prepare.mjs'
 
-const most = { bytes: 5_000_000, files: 60, startRatio: 5 }
+const most = { bytes: 5_000_000, files: 90, startRatio: 3 }
 const nodes = [...new Set(['/usr/bin/node', findNode()])].filter(existsSync)
 const folder = mkdtempSync(join(tmpdir(), 'sluice-cli-package-'))
 const results = []

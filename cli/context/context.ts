@@ -1,21 +1,10 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import type { z } from 'zod'
 import type { project } from '../../api/projects.ts'
 import { CommandFailure } from '../terminal/exit.ts'
-import {
-  folders,
-  isProjectFile,
-  projectFile,
-  readProject,
-  readSettings,
-  resolveReferences,
-  type Problem,
-  type ProjectFiles,
-  type ProjectSettings,
-  type ReadProject,
-} from '../project/index.ts'
+import { projectFile, readSettings, resolveReferences, type ProjectSettings } from '../project/index.ts'
 import { readStored } from '../service/credentials.ts'
 import { openManage, type Manage } from '../service/manage.ts'
 import { openProgress, type Progress } from '../terminal/progress.ts'
@@ -133,35 +122,4 @@ async function onlyProject(manage: Manage): Promise<string> {
   throw new CommandFailure('usage', 'Which project is meant?', {
     hint: ['Say it with --project, SLUICE_PROJECT or `project:` in sluice.yaml:', ...lines].join('\n'),
   })
-}
-
-/** The texts of the project's files. */
-export async function readFiles(folder: string): Promise<ProjectFiles> {
-  const names = [projectFile]
-  for (const inside of folders) {
-    const entries = await readdir(join(folder, inside)).catch(() => [])
-    names.push(...entries.map((name) => `${inside}/${name}`))
-  }
-  const files: ProjectFiles = new Map()
-  for (const name of names.filter(isProjectFile)) {
-    const text = await readFile(join(folder, name), 'utf8').catch(() => undefined)
-    if (text !== undefined) files.set(name, text)
-  }
-  return files
-}
-
-/** The definition in the files, or an end that names every line that is wrong. */
-export async function readDefinition(context: Pick<Context, 'folder' | 'environment'>): Promise<ReadProject> {
-  const read = readProject(await readFiles(context.folder), context.environment)
-  if ('definition' in read) return read
-  throw filesFailure(read.problems)
-}
-
-export function filesFailure(problems: Problem[]): CommandFailure {
-  const lines = problems.map(({ file, line, column, message }) => {
-    const place = line === null ? file : `${file}:${line}:${column ?? 1}`
-    return `  ${place}  ${message}`
-  })
-  const count = problems.length === 1 ? 'is one mistake' : `are ${problems.length} mistakes`
-  return new CommandFailure('files', [`There ${count} in the files:`, ...lines].join('\n'), { fields: { problems } })
 }

@@ -1,12 +1,21 @@
 import { z } from 'zod'
 import { definedApi } from '../../api/apis.ts'
-import { definedAlert, definedConnection, definedEvaluation } from '../../api/definition.ts'
+import { definedAlert, definedConnection, definedEvaluation, definition } from '../../api/definition.ts'
 import { rowTest } from '../../api/row-tests.ts'
 import { modelHeader, queryHeaderFile } from './query-file.ts'
-import { projectSettings } from './settings.ts'
+import { ownSettings } from './settings.ts'
 
 /** Where a project keeps the schemas of its files, so that editors complete and check them. */
 export const schemaFolder = '.sluice/schemas'
+
+/** `sluice.yaml`. */
+export const projectSettings = z.strictObject({
+  definition: definition.shape.definition,
+  ...ownSettings.shape,
+  environments: definition.shape.environments,
+  settings: definition.shape.settings,
+  variables: definition.shape.variables,
+})
 
 const schemas = {
   project: projectSettings,

@@ -16,7 +16,8 @@ import { literalSecrets } from './literal-secrets.ts'
 import type { Path, Problem } from './problem.ts'
 import { readModel, readQuery } from './query-file.ts'
 import { isRecord, resolveReferences } from './references.ts'
-import { projectSettings, type ProjectSettings } from './settings.ts'
+import { projectSettings } from './file-schemas.ts'
+import type { ProjectSettings } from './settings.ts'
 import { issuesOf, readYaml, type YamlText } from './yaml-text.ts'
 
 export type ReadProject = { definition: Definition; settings: ProjectSettings }

@@ -1,10 +1,9 @@
 import { z } from 'zod'
-import { definition } from '../../api/definition.ts'
 import { isRecord } from './references.ts'
 import { readYaml } from './yaml-text.ts'
 
-/** The part of `sluice.yaml` for the command line itself; the rest of it is part of the definition. */
-const settings = {
+/** The part of `sluice.yaml` for the command line itself, which every command reads; the rest is of the definition. */
+export const ownSettings = z.strictObject({
   url: z
     .string()
     .min(1)
@@ -22,24 +21,16 @@ const settings = {
     .regex(/^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/, 'must be ${NAME}: a token is never written into a file')
     .optional()
     .meta({ description: '`${NAME}`: the variable that holds the management token, instead of SLUICE_TOKEN.' }),
-}
-
-export const projectSettings = z.strictObject({
-  definition: definition.shape.definition,
-  ...settings,
-  environments: definition.shape.environments,
-  settings: definition.shape.settings,
-  variables: definition.shape.variables,
 })
-export type ProjectSettings = Pick<z.output<typeof projectSettings>, 'url' | 'project' | 'environment' | 'token'>
+export type ProjectSettings = z.output<typeof ownSettings>
 
 /** The settings that can be read, whatever else the file holds. */
 export function readSettings(text: string): ProjectSettings {
   const { data } = readYaml('', text)
   if (!isRecord(data)) return {}
-  const known = Object.entries(settings).flatMap(([name, schema]) => {
+  const known = Object.entries(ownSettings.shape).flatMap(([name, schema]) => {
     const parsed = schema.safeParse(data[name])
     return parsed.success && parsed.data !== undefined ? [[name, parsed.data]] : []
   })
-  return Object.fromEntries(known) as ProjectSettings
+  return Object.fromEntries(known)
 }

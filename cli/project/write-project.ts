@@ -22,7 +22,8 @@ import { schemaFolder } from './file-schemas.ts'
 import { alertFile, evaluationFile, filesIn, projectFile, type ProjectFiles } from './layout.ts'
 import { writeModel, writeQuery } from './query-file.ts'
 import { escapeReferences, isRecord, keepReferences } from './references.ts'
-import { projectSettings, type ProjectSettings } from './settings.ts'
+import { projectSettings } from './file-schemas.ts'
+import type { ProjectSettings } from './settings.ts'
 import { readYaml, schemaLine, writeYaml } from './yaml-text.ts'
 
 /**

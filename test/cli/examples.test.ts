@@ -276,8 +276,8 @@ test('a service is started, copied while it answers, and made again of the copy'
   ran.add('start')
 }, 300_000)
 
-test('every command has an example, and each was run', () => {
-  const all = commandsOf(buildProgram())
+test('every command has an example, and each was run', async () => {
+  const all = commandsOf(await buildProgram())
   expect(Object.keys(examples).toSorted()).toEqual(all.toSorted())
   expect([...ran].toSorted()).toEqual(all.toSorted())
 })

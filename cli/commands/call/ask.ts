@@ -17,7 +17,6 @@ type Answered = z.output<typeof questionAnswer>
 
 export function askCommand(): Command {
   const command = new Command('ask')
-    .summary('ask a question')
     .description(
       'Asks in plain language: the deployed query that answers it is found, its slots are filled, its rows come. With an API key as a caller asks; with a management token alone, as a trial that is not counted.',
     )

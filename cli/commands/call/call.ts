@@ -19,7 +19,6 @@ const binary = new Set<Format>(['parquet', 'arrow', 'xlsx'])
 
 export function callCommand(): Command {
   const command = new Command('call')
-    .summary('call a deployed query')
     .description(
       'Calls a deployed query with an API key. Values are written as name=value; the name of a list is repeated.',
     )

@@ -15,7 +15,7 @@ type Reach = z.output<typeof reach>
 type NewKey = { environment?: string[]; query?: string[]; plan?: string; expires?: string; save?: boolean }
 
 export function keysCommand(): Command {
-  const command = new Command('keys').summary('API keys: who may call')
+  const command = new Command('keys')
   command.addCommand(does(new Command('list').summary('the keys that reach this project'), listKeys), {
     isDefault: true,
   })

@@ -15,7 +15,7 @@ type NewLink = { environment?: string; expires: string; name?: string; perDay?: 
 
 /** Links by which a spreadsheet reads one query. */
 export function linksCommand(): Command {
-  const command = new Command('links').summary('links to one query, for spreadsheets')
+  const command = new Command('links')
   command.addCommand(
     does(new Command('list').summary('the links of this project').argument('[query]', 'only those to it'), listLinks),
     { isDefault: true },

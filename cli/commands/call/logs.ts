@@ -21,7 +21,6 @@ const reconnectMs = 1_000
 
 export function logsCommand(): Command {
   const command = new Command('logs')
-    .summary('the calls that were made')
     .option('-F, --follow', 'go on with those that come, until Ctrl-C')
     .option('-n, --limit <count>', 'how many of the newest', '20')
     .option('-e, --environment <name>', 'only there')

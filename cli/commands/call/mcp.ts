@@ -7,7 +7,6 @@ type Options = { environment?: string }
 
 export function mcpCommand(): Command {
   const command = new Command('mcp')
-    .summary('the service as an MCP server on standard input and output')
     .description(
       'For programs that start MCP servers themselves: hands what they write on standard input to /mcp of the service, and the answers back. Needs an API key. Whoever speaks HTTP does without it.',
     )

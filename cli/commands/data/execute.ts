@@ -13,7 +13,6 @@ type Datasource = z.output<typeof datasource>
 
 export function executeCommand(): Command {
   const command = new Command('execute')
-    .summary('fetch the data of a connection now')
     .description(
       'Runs the request of a connection as the service has it, stores what comes as a version of its table, and waits for it.',
     )

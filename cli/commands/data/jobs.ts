@@ -12,7 +12,7 @@ type Options = { status?: string; limit?: string }
 const reconnectMs = 1_000
 
 export function jobsCommand(): Command {
-  const command = new Command('jobs').summary('background work: loads and what follows them')
+  const command = new Command('jobs')
   const list = new Command('list')
     .summary('the newest jobs')
     .option('--status <status>', 'only queued, running, succeeded, failed or cancelled')

@@ -13,7 +13,7 @@ type Model = z.output<typeof model>
 type Comparison = z.output<typeof modelComparison>
 
 export function modelsCommand(): Command {
-  const command = new Command('models').summary('tables that are built from tables')
+  const command = new Command('models')
   const list = new Command('list').summary('the models, with their rows, their age and what is wrong')
   const check = new Command('check')
     .summary('compare merged models with a full build')

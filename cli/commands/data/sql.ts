@@ -3,7 +3,8 @@ import { text as textOf } from 'node:stream/consumers'
 import type { z } from 'zod'
 import type { previewAnswer } from '../../../api/queries.ts'
 import { does } from '../../context/command.ts'
-import { readDefinition, readFiles, type Context } from '../../context/context.ts'
+import type { Context } from '../../context/context.ts'
+import { readDefinition, readFiles } from '../../context/files.ts'
 import { messageInFile } from '../../project/index.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
 import { rowsText } from '../call/rows-text.ts'
@@ -14,7 +15,6 @@ type Answer = z.output<typeof previewAnswer>
 
 export function sqlCommand(): Command {
   const command = new Command('sql')
-    .summary('run a statement over the tables of the project')
     .description('Runs one SELECT, read only, and shows its rows. Deploys nothing; `-` reads it from standard input.')
     .argument('<statement>', 'the SQL')
     .option('--rows <count>', 'at most so many')
@@ -23,7 +23,6 @@ export function sqlCommand(): Command {
 
 export function runCommand(): Command {
   const command = new Command('run')
-    .summary('run a query as its file has it')
     .description(
       'Runs queries/<query>.sql on the engine of the service, with values of its slots. Saves and deploys nothing.',
     )

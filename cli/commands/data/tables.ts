@@ -13,15 +13,14 @@ type Query = z.output<typeof query>
 type Slot = Query['slots']['properties'][string]
 
 export function tablesCommand(): Command {
-  const command = new Command('tables')
-    .summary('tables that SQL reads, with their rows and their age')
-    .description('Lists the tables of the project as they serve now: loaded by connections, or built by models.')
+  const command = new Command('tables').description(
+    'Lists the tables of the project as they serve now: loaded by connections, or built by models.',
+  )
   return does(command, listTables)
 }
 
 export function describeCommand(): Command {
   const command = new Command('describe')
-    .summary('columns of a table, or slots and columns of a query')
     .description('Shows what a table holds, or what a query takes and returns, as SQL and calls see it.')
     .argument('<name>', 'a table or a query')
   return does(command, describe)

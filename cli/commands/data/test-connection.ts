@@ -1,7 +1,8 @@
 import { Command } from 'commander'
 import type { TestConnectionAnswer } from '../../../api/connections.ts'
 import { does } from '../../context/command.ts'
-import { readDefinition, type Context } from '../../context/context.ts'
+import type { Context } from '../../context/context.ts'
+import { readDefinition } from '../../context/files.ts'
 import { withFileVariables } from '../../project/index.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
 import { rowsText } from '../call/rows-text.ts'
@@ -9,7 +10,6 @@ import { bytesText } from '../../terminal/texts.ts'
 
 export function testConnectionCommand(): Command {
   const command = new Command('test-connection')
-    .summary('call an API as a connection says, and store nothing')
     .description(
       'Sends the request of connections/<table>.yaml and shows what comes back. Variables and secrets are those of sluice.yaml, released or not.',
     )

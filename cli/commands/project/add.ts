@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path'
 import { missingInputs, usualPrefix } from '../../../api/catalog-definition.ts'
 import { readCatalog, type NamedEntry } from '../../context/catalog.ts'
 import { does } from '../../context/command.ts'
-import { readFiles, type Context } from '../../context/context.ts'
+import type { Context } from '../../context/context.ts'
+import { readFiles } from '../../context/files.ts'
 import { entryFiles, projectFile, type ProjectFiles } from '../../project/index.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
 import { table } from '../../terminal/table.ts'
@@ -12,7 +13,6 @@ import { importFiles, isSource, type AddOptions } from './import.ts'
 
 export function addCommand(): Command {
   const command = new Command('add')
-    .summary('add an API to the files: of the catalog, by curl or from its OpenAPI document')
     .description(
       'Writes the API, connections and queries of an entry of the catalog as files: `sluice add github owner=octo-org repo=hello-world`. Without an entry it lists them. A curl command in quotes, or an OpenAPI document or Postman collection by its address or file, becomes one connection. Secrets stay in variables of the environment.',
     )

@@ -24,7 +24,6 @@ const lookMs = 200
 
 export function devCommand(): Command {
   const command = new Command('dev')
-    .summary('release to development on every save')
     .description(
       'Watches the files. At each save it applies them and releases them to the environment, whatever breaks there, and says what changed or what is wrong. With --private nothing is saved or released: queries answer as the files have them, on this machine alone. Ctrl-C ends it.',
     )

@@ -1,7 +1,8 @@
 import { Command } from 'commander'
 import type { Definition } from '../../../api/definition.ts'
 import { does } from '../../context/command.ts'
-import { readFiles, type Context } from '../../context/context.ts'
+import type { Context } from '../../context/context.ts'
+import { readFiles } from '../../context/files.ts'
 import { CommandFailure, exitCodes } from '../../terminal/exit.ts'
 import { timeText } from '../../terminal/texts.ts'
 import { projectFile, writeProject } from '../../project/index.ts'
@@ -12,7 +13,6 @@ type Options = { from?: string; to?: string }
 
 export function diffCommand(): Command {
   const command = new Command('diff')
-    .summary('how the files differ from what the service has')
     .description(
       'Without an argument, line by line what `sluice pull` would change, who changed it on the service and when; ends with 1 where something differs. With a query, two of its versions: by default the newest one and the draft.',
     )

@@ -9,7 +9,7 @@ import { timeText } from '../../terminal/texts.ts'
 type Deployment = { environment: string }
 
 export function environmentsCommand(): Command {
-  const command = new Command('environments').summary('environments of the project: list, create, delete')
+  const command = new Command('environments')
   const list = does(new Command('list').summary('environments with the number of their queries'), listEnvironments)
   const create = new Command('create').summary('make an environment').argument('<name>', 'small letters, digits and _')
   const remove = new Command('delete')

@@ -2,7 +2,8 @@ import { Command } from 'commander'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { does } from '../../context/command.ts'
-import { readFiles, type Context } from '../../context/context.ts'
+import type { Context } from '../../context/context.ts'
+import { readFiles } from '../../context/files.ts'
 import { formatFile } from '../../project/index.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
 
@@ -10,7 +11,6 @@ type Options = { check?: boolean }
 
 export function fmtCommand(): Command {
   const command = new Command('fmt')
-    .summary('write the files in one style')
     .description(
       'Writes the YAML of every file, comments included, indented by two blanks. Order, values and SQL stay as they are; a file that cannot be read is left alone.',
     )

@@ -41,7 +41,6 @@ const ignored = `# Written by \`sluice start\`: everything the service keeps.
 
 export function initCommand(): Command {
   const command = new Command('init')
-    .summary('begin a project as files in this folder')
     .description(
       'Writes sluice.yaml, the schemas of the files for your editor, and the folders of the project. What is there already stays. `sluice pull` then fetches a project that exists, or --from adds a first API as `sluice add` does.',
     )

@@ -7,7 +7,6 @@ type Options = { print?: boolean }
 
 export function openCommand(): Command {
   const command = new Command('open')
-    .summary('open the project in the browser')
     .description('Opens the app at this project. Without a screen, or with --print, it says the address.')
     .argument('[query]', 'at a query')
     .option('--print', 'only say the address')

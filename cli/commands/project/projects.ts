@@ -10,7 +10,7 @@ type Project = z.output<typeof project>
 type Options = { engine?: Project['engine'] }
 
 export function projectsCommand(): Command {
-  const command = new Command('projects').summary('projects of the service: list, create, and their engine')
+  const command = new Command('projects')
   const list = does(new Command('list').summary('projects that the token reaches'), listProjects)
   const create = new Command('create')
     .summary('make an empty project')

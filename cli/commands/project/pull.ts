@@ -3,7 +3,8 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Definition } from '../../../api/definition.ts'
 import { does } from '../../context/command.ts'
-import { readFiles, type Context } from '../../context/context.ts'
+import type { Context } from '../../context/context.ts'
+import { readFiles } from '../../context/files.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
 import { writeProject, type ProjectFiles } from '../../project/index.ts'
 import { confirm } from '../../terminal/ask.ts'
@@ -12,7 +13,6 @@ type Options = { yes?: boolean; project?: string; url?: string }
 
 export function pullCommand(): Command {
   const command = new Command('pull')
-    .summary('write what the service has into the files')
     .description(
       'Fetches the definition of the project and writes it as files. Files that say the same stay as they are, with their comments; secrets read ***, or stay ${NAME} where a file says so. Asks before it overwrites or removes a file.',
     )

@@ -14,7 +14,6 @@ type Options = { environment?: string; output?: string; language?: 'typescript' 
 
 export function typesCommand(): Command {
   const command = new Command('types')
-    .summary('write types for the clients from what is deployed')
     .description(
       'The slots and result columns of every query that is deployed, as types: for `sluice/client` in TypeScript, or for the Python client.',
     )

@@ -2,17 +2,16 @@ import { Command } from 'commander'
 import type { DefinedModel, DefinedQuery } from '../../../api/definition.ts'
 import { overAllRows } from '../../../api/new-rows.ts'
 import { does } from '../../context/command.ts'
-import { filesFailure, readDefinition, readFiles, type Context } from '../../context/context.ts'
+import type { Context } from '../../context/context.ts'
+import { filesFailure, readDefinition, readFiles } from '../../context/files.ts'
 import { openSqlParser, type SqlParser } from '../../context/sql-parser.ts'
 import { sqlLine, type Problem, type ProjectFiles } from '../../project/index.ts'
 import { countText } from '../../terminal/texts.ts'
 
 export function validateCommand(): Command {
-  const command = new Command('validate')
-    .summary('check the files without a service')
-    .description(
-      'Reads every file, its SQL with the parser of the engine, its slots and its examples, and reports each mistake with file, line and column. Needs no service and no credentials; ends with 3 where something is wrong. Tables and columns are checked by `sluice plan`, which asks the service.',
-    )
+  const command = new Command('validate').description(
+    'Reads every file, its SQL with the parser of the engine, its slots and its examples, and reports each mistake with file, line and column. Needs no service and no credentials; ends with 3 where something is wrong. Tables and columns are checked by `sluice plan`, which asks the service.',
+  )
   return does(command, validate)
 }
 

@@ -10,7 +10,6 @@ type Options = { environment?: string; percent?: string }
 
 export function continueCommand(): Command {
   const command = new Command('continue')
-    .summary('roll a canary or shadow out to a larger share of the keys, or to all')
     .description(
       'A canary or shadow serves everyone from now on, or with --percent that share of the keys. Without an id, the newest one of the environment that is tried out. `sluice rollback` takes it back instead.',
     )

@@ -12,7 +12,6 @@ type Run = z.output<typeof evaluationRun>
 
 export function evaluateCommand(): Command {
   const command = new Command('evaluate')
-    .summary('ask every evaluation case, and say which do not pass')
     .description(
       'Asks the cases that the service has (`sluice release` brings those of evaluations/) of the queries that are deployed. Ends with 7 where one does not pass.',
     )

@@ -1,7 +1,8 @@
 import { Command } from 'commander'
 import { SluiceError } from '../../../clients/typescript/index.ts'
 import { does } from '../../context/command.ts'
-import { readDefinition, readFiles, type Context } from '../../context/context.ts'
+import type { Context } from '../../context/context.ts'
+import { readDefinition, readFiles } from '../../context/files.ts'
 import type { Definition } from '../../../api/definition.ts'
 import { messageInFile, type ProjectFiles } from '../../project/index.ts'
 import { CommandFailure, exitCodes } from '../../terminal/exit.ts'
@@ -20,7 +21,6 @@ type Options = {
 
 export function planCommand(): Command {
   const command = new Command('plan')
-    .summary('show what the files would change')
     .description(
       'Reads the files and asks the service what applying and releasing them would do: what is created, changed and deleted, what breaks callers, and which questions would move. Changes nothing, and ends as the release would: with 6 where it would be refused.',
     )

@@ -9,7 +9,6 @@ type Options = { yes?: boolean; force?: boolean; prune?: boolean; message?: stri
 
 export function promoteCommand(): Command {
   const command = new Command('promote')
-    .summary('let every version of one environment answer in another')
     .description('Shows what would change in <to>, asks, and releases what <from> has there as one.')
     .argument('<from>', 'an environment')
     .argument('<to>', 'another')

@@ -2,7 +2,8 @@ import { Command } from 'commander'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { does } from '../../context/command.ts'
-import { readFiles, type Context } from '../../context/context.ts'
+import type { Context } from '../../context/context.ts'
+import { readFiles } from '../../context/files.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
 import { withQuery } from '../../service/manage.ts'
 import { printDoubts } from '../../context/follow-job.ts'
@@ -39,7 +40,6 @@ export type ReleaseOptions = {
 
 export function releaseCommand(): Command {
   const command = new Command('release')
-    .summary('apply the files and release them as one')
     .description(
       'Shows the plan, asks, applies the definition and releases every query that changed: all of them or none, and callers see the old set or the new one. Safe to repeat: where nothing differs, nothing happens.',
     )

@@ -12,7 +12,6 @@ type Entry = z.output<typeof releaseEntry>
 
 export function releasesCommand(): Command {
   const command = new Command('releases')
-    .summary('the history of releases, or one of them')
     .argument('[release]', 'the id of one')
     .option('-e, --environment <name>', 'only of this environment')
     .option('-n, --limit <count>', 'how many', '20')

@@ -22,7 +22,6 @@ export const replayWaitMs = 600_000
 
 export function replayCommand(): Command {
   const command = new Command('replay')
-    .summary('run recorded calls on saved queries beside what answers')
     .description(
       'Recent calls of the environment are run on the saved queries and on what answers, and their rows compared; callers notice nothing. The project must record its calls: `settings: { replay: { recording: true } }` in sluice.yaml, or in the app under Settings, Retention. `sluice release` does it by itself before it releases.',
     )

@@ -10,7 +10,6 @@ type Options = { environment?: string; yes?: boolean; force?: boolean; message?:
 
 export function rollbackCommand(): Command {
   const command = new Command('rollback')
-    .summary('take a release back as a whole')
     .description(
       'What answered before the release answers again, all of it at once, as a release of its own. Without an id, the newest release of the environment.',
     )

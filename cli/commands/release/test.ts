@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import type { z } from 'zod'
 import type { RowTest, testResult, testResults } from '../../../api/row-tests.ts'
 import { does } from '../../context/command.ts'
-import { readDefinition, type Context } from '../../context/context.ts'
+import type { Context } from '../../context/context.ts'
+import { readDefinition } from '../../context/files.ts'
 import { writeProject } from '../../project/index.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
 import { environmentOf } from './plan.ts'
@@ -14,7 +15,6 @@ type Result = z.output<typeof testResult>
 
 export function testCommand(): Command {
   const command = new Command('test')
-    .summary('run the tests with rows')
     .description(
       'Runs the tests in tests/*.yaml against the queries and models of the files, on the engine of the service and with the columns of its tables. Saves nothing; ends with 7 where one does not pass.',
     )

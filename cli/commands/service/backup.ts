@@ -12,7 +12,6 @@ type BackupReport = { tables: number; rows: number; files: number; missing_files
 
 export function backupCommand(): Command {
   const command = new Command('backup')
-    .summary('copy the installation of this machine while it answers')
     .description(
       'Copies every table at one moment, the files that its rows name and the key of its data folder into a new folder. On the machine that has the data folder, with the same settings as the service.',
     )
@@ -23,7 +22,6 @@ export function backupCommand(): Command {
 
 export function restoreCommand(): Command {
   const command = new Command('restore')
-    .summary('make an installation of a backup')
     .description(
       'Into an empty data folder, and into an empty database where SLUICE_DATABASE_URL names one. A backup of an older version is brought forward. Then `sluice start`.',
     )

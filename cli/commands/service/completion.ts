@@ -5,7 +5,6 @@ const shells = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion 
 
 export function completionCommand(): Command {
   const command = new Command('completion')
-    .summary('completion for your shell')
     .description(
       'Prints a script that completes commands and options. bash: eval "$(sluice completion bash)". zsh: sluice completion zsh > "${fpath[1]}/_sluice". fish: sluice completion fish > ~/.config/fish/completions/sluice.fish',
     )

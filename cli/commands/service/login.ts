@@ -13,7 +13,6 @@ type Options = { device?: boolean; token?: boolean }
 
 export function loginCommand(): Command {
   const command = new Command('login')
-    .summary('sign in to a service')
     .description(
       'Signs in with your browser and keeps a management token for this address in ~/.config/sluice/credentials.yaml, which only you can read. It expires after 30 days and does no more than you may. Without a browser here it shows a code, which you type in one elsewhere. From a script: `sluice login < token`.',
     )
@@ -54,11 +53,9 @@ async function tokenOf(context: Context, { device, token }: Options): Promise<st
 }
 
 export function logoutCommand(): Command {
-  const command = new Command('logout')
-    .summary('end the sign-in to a service')
-    .description(
-      'Revokes the token that `sluice login` was given, and takes it and the API key of this address out of ~/.config/sluice/credentials.yaml. A token that you made yourself and a key stay good: Settings, Tokens and `sluice keys revoke` end them.',
-    )
+  const command = new Command('logout').description(
+    'Revokes the token that `sluice login` was given, and takes it and the API key of this address out of ~/.config/sluice/credentials.yaml. A token that you made yourself and a key stay good: Settings, Tokens and `sluice keys revoke` end them.',
+  )
   return does(command, logout)
 }
 

@@ -7,7 +7,6 @@ type Options = { port?: string; host?: string; data?: string; role?: string; ser
 
 export function startCommand(): Command {
   const command = new Command('start')
-    .summary('start the service on this machine')
     .description(
       'Starts the service with its own PostgreSQL, prints its address and a sign-in link, and keeps everything in ./data. Ctrl-C stops it. Every setting is an environment variable: docs/configuration.md.',
     )

@@ -9,11 +9,9 @@ import { CommandFailure } from '../../terminal/exit.ts'
 import { countText } from '../../terminal/texts.ts'
 
 export function whoamiCommand(): Command {
-  const command = new Command('whoami')
-    .summary('which service, project, token and key commands use')
-    .description(
-      'Says where commands go and with which credentials: the address, what the management token reaches, which project is meant, and the API key of calls. Ends with 5 where the token is not good.',
-    )
+  const command = new Command('whoami').description(
+    'Says where commands go and with which credentials: the address, what the management token reaches, which project is meant, and the API key of calls. Ends with 5 where the token is not good.',
+  )
   return does(command, whoami)
 }
 
