@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { failures } from '../../api/failures.ts'
 import { suites } from '../../scripts/suites.mjs'
 import { bounds, fixedLimits, limits, limitVariable, settings, wireName } from '../../server/config.ts'
+import { blocksOf } from './blocks.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -88,6 +89,11 @@ describe('every page', () => {
     for (const [, command = '', word] of read(page).matchAll(/(npm (?:test|run bench|run generate)) -- ([\w<>-]+)/g)) {
       expect(known[command as keyof typeof known], `${page}: ${command} -- ${word}`).toContain(word)
     }
+  })
+
+  test.each(pages)('%s shows commands without comments: a zsh into which they are pasted runs those', (page) => {
+    const pasted = blocksOf(page).filter(({ language, note }) => language === 'sh' && note === '')
+    for (const { line, text } of pasted) expect(text, `${page}:${line}`).not.toMatch(/(^|\s)#/)
   })
 
   test('there are few npm scripts: what tests is a suite, what measures a bench, what writes a generator', () => {
