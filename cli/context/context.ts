@@ -117,7 +117,10 @@ async function openWithToken(url: string, settings: ProjectSettings, environment
 async function onlyProject(manage: Manage): Promise<string> {
   const projects = await manage.list<z.output<typeof project>>('/v1/projects', {}, 20)
   const [only, ...others] = projects
-  if (only !== undefined && others.length === 0) return only.id
+  if (only === undefined) {
+    throw new CommandFailure('usage', 'There is no project yet.', { hint: 'Make one: sluice projects create <name>' })
+  }
+  if (others.length === 0) return only.id
   const lines = projects.map(({ id, name }) => `  ${id}  ${name}`)
   throw new CommandFailure('usage', 'Which project is meant?', {
     hint: ['Say it with --project, SLUICE_PROJECT or `project:` in sluice.yaml:', ...lines].join('\n'),

@@ -74,6 +74,21 @@ describe('what scripts rely on', () => {
   })
 })
 
+test('who names no project is told which there are, or how to make one', async () => {
+  const alone = await openTestApp()
+  const first = await openCli(await alone.listen())
+  try {
+    expect(await first.run('tables')).toMatchObject({ code: 2, stderr: expect.stringContaining('projects create') })
+    const made = await first.json('projects', 'create', 'Corner shop')
+    expect(await first.run('tables')).toMatchObject({ code: 0 })
+    await first.run('projects', 'create', 'Garage')
+    expect(await first.run('tables')).toMatchObject({ code: 2, stderr: expect.stringContaining(`${made.id}  Corner`) })
+  } finally {
+    await first.close()
+    await alone.close()
+  }
+})
+
 describe('init', () => {
   test('begins a project that editors can check, and only once', async () => {
     expect(await cli.run('init')).toMatchObject({ code: 0, stdout: expect.stringContaining('sluice pull') })
