@@ -7,6 +7,11 @@ type Column = { title: string; align?: Alignment; whole?: boolean }
 const gap = '  '
 const cut = '…'
 
+/** Columns by their titles; the first one names the row, and people copy it. */
+export function titled(first: string, ...others: string[]): Column[] {
+  return [{ title: first, whole: true }, ...others.map((title) => ({ title }))]
+}
+
 /** Rows under their titles. With a width, the widest columns give way until it fits. */
 export function table(columns: Column[], rows: string[][], width = Number.POSITIVE_INFINITY): string {
   const titles = columns.map(({ title }) => title)

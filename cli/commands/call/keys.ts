@@ -5,7 +5,7 @@ import { does } from '../../context/command.ts'
 import type { Context } from '../../context/context.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
 import { store } from '../../service/credentials.ts'
-import { table } from '../../terminal/table.ts'
+import { table, titled } from '../../terminal/table.ts'
 import { agree } from '../release/promote.ts'
 import { timeText } from '../../terminal/texts.ts'
 
@@ -60,10 +60,7 @@ async function listKeys(context: Context): Promise<void> {
   if (context.json) context.printJson(keys)
   else if (keys.length === 0) context.print('There are no keys. sluice keys create <name> makes one.')
   else {
-    const columns = ['KEY', 'NAME', 'SECRET', 'PLAN', 'STATUS', 'LAST USED'].map((title) => ({
-      title,
-      whole: title === 'KEY',
-    }))
+    const columns = titled('Key', 'Name', 'Secret', 'Plan', 'Status', 'Last used')
     const rows = keys.map((key) => [
       key.id,
       key.name,

@@ -4,7 +4,7 @@ import type { createdQueryLink, queryLink } from '../../../api/query-links.ts'
 import { does } from '../../context/command.ts'
 import type { Context } from '../../context/context.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
-import { table } from '../../terminal/table.ts'
+import { table, titled } from '../../terminal/table.ts'
 import { timeText } from '../../terminal/texts.ts'
 import { agree } from '../release/promote.ts'
 import { valuesOf } from './values.ts'
@@ -47,10 +47,7 @@ async function listLinks(context: Context, _options: object, [query]: string[]):
   if (context.json) context.printJson(links)
   else if (links.length === 0) context.print('There are no links. sluice links create <query> makes one.')
   else {
-    const columns = ['LINK', 'QUERY', 'VALUES', 'STATUS', 'EXPIRES', 'CALLS', 'LAST USED'].map((title) => ({
-      title,
-      whole: title === 'LINK',
-    }))
+    const columns = titled('Link', 'Query', 'Values', 'Status', 'Expires', 'Calls', 'Last used')
     const rows = links.map((link) => [
       link.id,
       link.query,

@@ -4,7 +4,7 @@ import { does } from '../../context/command.ts'
 import type { Context } from '../../context/context.ts'
 import { finalStates, followJob, progressText, type Job } from '../../context/follow-job.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
-import { table } from '../../terminal/table.ts'
+import { table, titled } from '../../terminal/table.ts'
 import { timeText } from '../../terminal/texts.ts'
 
 type Options = { status?: string; limit?: string }
@@ -40,10 +40,7 @@ async function listJobs(context: Context, options: Options): Promise<void> {
   if (context.json) context.printJson(jobs)
   else if (jobs.length === 0) context.print('There are no jobs.')
   else {
-    const columns = ['JOB', 'CREATED', 'TYPE', 'STATUS', 'PROGRESS', 'WHY'].map((title) => ({
-      title,
-      whole: title === 'JOB',
-    }))
+    const columns = titled('Job', 'Created', 'Type', 'Status', 'Progress', 'Why')
     const rows = jobs.map((job) => [
       job.id,
       timeText(job.created_at),

@@ -5,7 +5,7 @@ import type { query } from '../../../api/queries.ts'
 import { does } from '../../context/command.ts'
 import type { Context } from '../../context/context.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
-import { table } from '../../terminal/table.ts'
+import { table, titled } from '../../terminal/table.ts'
 import { countText, timeText } from '../../terminal/texts.ts'
 
 type Table = z.output<typeof dataObject>
@@ -94,7 +94,7 @@ function describeQuery(context: Context, query: Query, columns: Column[]): void 
   if (query.description !== '') print(`${query.description}\n`)
   const slots = Object.entries(query.slots.properties)
   if (slots.length > 0) {
-    const head = [{ title: 'Slot', whole: true }, { title: 'Type' }, { title: 'Given' }, { title: 'Description' }]
+    const head = titled('Slot', 'Type', 'Given', 'Description')
     const rows = slots.map(([slot, schema]) => [
       slot,
       typeText(schema),
@@ -123,7 +123,7 @@ function givenText({ default: usual }: Slot): string {
 
 function columnsText(columns: Column[], { width }: Context): string {
   return table(
-    [{ title: 'Column', whole: true }, { title: 'Type' }],
+    titled('Column', 'Type'),
     columns.map(({ name, type }) => [name, type]),
     width,
   )

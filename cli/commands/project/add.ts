@@ -8,7 +8,7 @@ import type { Context } from '../../context/context.ts'
 import { readFiles } from '../../context/files.ts'
 import { entryFiles, projectFile, type ProjectFiles } from '../../project/index.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
-import { table } from '../../terminal/table.ts'
+import { table, titled } from '../../terminal/table.ts'
 import { importFiles, isSource, type AddOptions } from './import.ts'
 
 export function addCommand(): Command {
@@ -110,7 +110,7 @@ function list(context: Context, catalog: NamedEntry[], wanted: string | undefine
     tables: Object.keys(entry.tables),
   }))
   if (context.json) return context.printJson({ data: rows })
-  const columns = [{ title: 'Entry', whole: true }, { title: 'Category' }, { title: 'What it brings' }]
+  const columns = titled('Entry', 'Category', 'What it brings')
   context.print(
     table(
       columns,

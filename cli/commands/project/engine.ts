@@ -6,7 +6,7 @@ import type { project } from '../../../api/projects.ts'
 import { does } from '../../context/command.ts'
 import type { Context } from '../../context/context.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
-import { table } from '../../terminal/table.ts'
+import { table, titled } from '../../terminal/table.ts'
 import { agree } from '../release/promote.ts'
 
 type Move = z.output<typeof engineMove>
@@ -132,10 +132,7 @@ function valuesOf(query: string, json: string): unknown {
 }
 
 function moveText({ style, width }: Context, { queries, summary }: Move): string {
-  const columns = ['QUERY', 'ANSWERS IN', 'ON BOTH', 'COMPARED', 'BECAUSE'].map((title) => ({
-    title,
-    whole: title === 'QUERY',
-  }))
+  const columns = titled('Query', 'Answers in', 'On both', 'Compared', 'Because')
   const rows = queries.map((text) => [
     text.version === null ? text.name : `${text.name}@${text.version}`,
     text.environments.join(', ') || 'nowhere',

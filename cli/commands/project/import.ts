@@ -5,7 +5,7 @@ import type { Context } from '../../context/context.ts'
 import { readFiles } from '../../context/files.ts'
 import { connectionFiles } from '../../project/index.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
-import { table } from '../../terminal/table.ts'
+import { table, titled } from '../../terminal/table.ts'
 
 export type AddOptions = { as?: string; operation?: string }
 type Document = z.output<typeof documentImportAnswer>
@@ -53,12 +53,7 @@ async function readDocument(context: Context, source: string, { operation }: Add
   const found = await manage.send<Document>('POST', '/v1/http/import', { ...given, ...wanted })
   if (found.connection !== null) return found.connection
   const rows = found.operations.map(({ id, method, url, summary }) => [id, method, url, summary])
-  const columns = [
-    { title: 'Operation', whole: true },
-    { title: 'Method' },
-    { title: 'Address' },
-    { title: 'What it does' },
-  ]
+  const columns = titled('Operation', 'Method', 'Address', 'What it does')
   if (!context.json) context.print(table(columns, rows, context.width))
   throw new CommandFailure('usage', 'Which operation is meant?', {
     hint: 'Say it with --operation, as it stands in the first column.',

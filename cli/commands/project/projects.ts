@@ -4,7 +4,7 @@ import type { project } from '../../../api/projects.ts'
 import { does } from '../../context/command.ts'
 import type { Context } from '../../context/context.ts'
 import { engineCommand } from './engine.ts'
-import { table } from '../../terminal/table.ts'
+import { table, titled } from '../../terminal/table.ts'
 
 type Project = z.output<typeof project>
 type Options = { engine?: Project['engine'] }
@@ -27,7 +27,7 @@ async function listProjects(context: Context): Promise<void> {
   const manage = await context.manage()
   const projects = await manage.list<Project>('/v1/projects')
   if (context.json) return context.printJson(projects)
-  const columns = [{ title: 'Project', whole: true }, { title: 'Name' }, { title: 'Role' }, { title: 'Engine' }]
+  const columns = titled('Project', 'Name', 'Role', 'Engine')
   const rows = projects.map(({ id, name, role, engine }) => [id, name, role, engine])
   context.print(rows.length === 0 ? 'There is no project yet.' : table(columns, rows, context.width))
 }
