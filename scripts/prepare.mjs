@@ -16,11 +16,9 @@ const maxBundles = 8
 export function installMissing() {
   if (isInstalled()) return
   console.log('Installing what is missing (once) …')
-  // No package needs its install script, and one of them would try a download from elsewhere.
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
-  run(npm, ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
-    shell: process.platform === 'win32',
-  })
+  // `.npmrc` says that no install script runs.
+  run(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { shell: process.platform === 'win32' })
 }
 
 /** Builds the web app when a file it is made from has changed since the last build. */

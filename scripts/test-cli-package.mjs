@@ -6,7 +6,9 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { findNode, root } from './prepare.mjs'
 
-const most = { bytes: 5_000_000, files: 90, startRatio: 3 }
+/** A file by itself is read whole at each start, and its compiled form is not kept. */
+const startRatio = { 'main.mjs': 3, 'sluice.mjs': 5 }
+const most = { bytes: 5_000_000, files: 90 }
 const nodes = [...new Set(['/usr/bin/node', findNode()])].filter(existsSync)
 const folder = mkdtempSync(join(tmpdir(), 'sluice-cli-package-'))
 const results = []
@@ -52,22 +54,27 @@ function look(node, dist) {
       `${of} ${program}: start says what it takes`,
       start.status === 2 && start.stderr.includes('the command line alone'),
     )
-    const [ours, bare] = [fastest(() => sluice('--version')), fastest(() => spawnSync(node, ['-e', '0']))]
+    const [ours, bare] = fastest(
+      () => sluice('--version'),
+      () => spawnSync(node, ['-e', '0']),
+    )
     console.log(`${of} ${program}: starts in ${ours.toFixed(0)} ms, an empty program in ${bare.toFixed(0)} ms`)
-    check(`${of} ${program}: starts quickly`, ours < bare * most.startRatio)
+    check(`${of} ${program}: starts quickly`, ours < bare * startRatio[program])
   }
   const imported = "import('sluice-cli/client').then((m) => console.log(typeof m.createClient))"
   check(`${of}: sluice-cli/client`, run(node, ['-e', imported]).trim() === 'function')
 }
 
-/** The least of several: on a machine that others use too, the rest of them say how busy it is. */
-function fastest(act) {
-  const times = Array.from({ length: 15 }, () => {
-    const begun = performance.now()
-    act()
-    return performance.now() - begun
-  })
-  return Math.min(...times)
+/** The least of several, taken in turn: on a machine that others use too, the rest of them say how busy it is. */
+function fastest(...acts) {
+  const rounds = Array.from({ length: 15 }, () =>
+    acts.map((act) => {
+      const begun = performance.now()
+      act()
+      return performance.now() - begun
+    }),
+  )
+  return acts.map((_, at) => Math.min(...rounds.map((times) => times[at])))
 }
 
 function check(name, isGood) {

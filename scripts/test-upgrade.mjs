@@ -27,6 +27,8 @@ const versions = [
   { schema: 22, commit: 'b6db3bb' },
   { schema: 28, commit: '4c37802' },
   { schema: 29, commit: 'b29937b' },
+  { schema: 36, commit: 'd394277' },
+  { schema: 40, commit: '8300f98' },
 ]
 /** Names whose values are meant to move on. */
 const moving = new Set(['last_used_at', 'next_run_at', 'role', 'state', 'evaluated_at', 'health', 'status_since'])

@@ -15,6 +15,7 @@ describe('what is installed', () => {
     const lock = read('package-lock.json') as Lock
     expect(supplyProblems(read('package.json') as Manifest, lock, isInstalled)).toEqual([])
     expect(Object.keys(lock.packages).filter((path) => path !== '' && isInstalled(path)).length).toBeGreaterThan(300)
+    expect(readFileSync(join(root, '.npmrc'), 'utf8')).toMatch(/^ignore-scripts=true$/m)
   })
 
   const good = { version: '1.0.0', license: 'MIT', integrity: 'sha512-…' }
