@@ -16,6 +16,7 @@ export const projectMap = z
         name: z.string(),
         kind: z.enum(['http_api', 'file', 'model']),
         table: z.string(),
+        reads: z.array(z.string()).meta({ description: 'Of a model: the tables that it is built from.' }),
         status,
         message: z.string().nullable().meta({ description: 'Why, where something is wrong.' }),
         next_refresh_at: timestamp.nullable(),

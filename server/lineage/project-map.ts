@@ -4,6 +4,7 @@ import { fixedLimits } from '../../api/limits.ts'
 import { requireRole, type Caller } from '../access/index.ts'
 import { readSourceHealth, type SourceHealth } from '../connections/index.ts'
 import { nextRun } from '../jobs/index.ts'
+import { readModelGraph } from '../models/index.ts'
 import { environmentsOf } from '../projects/index.ts'
 import { readQueryReads, type QueryCallers, type QueryReads } from '../queries/index.ts'
 import { callsByKey, type Usage } from '../usage/index.ts'
@@ -39,23 +40,22 @@ export async function readProjectMap(
   const { mapQueries } = app.config.limits
   const mapCallers = fixedLimits.mapCallers.value
   await app.usage.flush()
-  const [health, { queries: found, total }, places, counted] = await Promise.all([
+  const [health, graph, { queries: found, total }, places, counted] = await Promise.all([
     readSourceHealth(app.store, projectId),
+    readModelGraph(app.store, projectId),
     readQueryReads(app.store, { projectId, limit: mapQueries }),
     environmentsOf(app.store, [projectId]),
     callsByKey(app.store, projectId, { from: new Date(nowMs - dayMs), to: new Date(nowMs) }),
   ])
   const names = places.map(({ name }) => name)
   const calls = await callsOf(app, { queries: found, environments: names, from: new Date(nowMs - callersMs), counted })
-  const sources = health.map((source) => ({ ...source, ...healthOf(source, nowMs) }))
-  const tables = sources.map(({ table, status, rows, asOf, tags }) => ({
-    name: table,
-    status: tableStatus(status, rows),
-    rows,
-    asOf,
-    tags,
-  }))
-  const statusOf = new Map(tables.map(({ name, status }) => [name, status]))
+  const sources = health.map((source) => {
+    return { ...source, reads: graph.get(source.table) ?? [], ...healthOf(source, nowMs) }
+  })
+  const statusOf = tableStatuses(sources)
+  const tables = sources.map(({ table, rows, asOf, tags }) => {
+    return { name: table, status: statusOf(table) ?? 'new', rows, asOf, tags }
+  })
   const queries = found.map((query) => withFigures(query, { counted, statusOf }))
   const callers = callersOf(calls)
   const shown = new Set(callers.slice(0, mapCallers).map(({ keyId }) => keyId))
@@ -84,17 +84,38 @@ function healthOf(source: SourceHealth, nowMs: number): { status: Status; messag
   return { status: 'stale', message: `It should have been fetched at ${new Date(dueMs).toISOString()}.` }
 }
 
-/** Its last good data serves on while its source fails; it only gets old. */
-function tableStatus(source: Status, rows: number | null): Status {
+type Source = Pick<ProjectMap['sources'][number], 'table' | 'reads' | 'status'> & { rows: number | null }
+type StatusOf = (table: string) => Status | undefined
+
+/** How the data of tables does: it serves on while its source fails, or one that it was built from; it only gets old. */
+function tableStatuses(sources: Source[]): StatusOf {
+  const known = new Map<string, Status>()
+  const byTable = new Map(sources.map((source) => [source.table, source]))
+  const statusOf: StatusOf = (table) => {
+    const source = byTable.get(table)
+    if (source === undefined) return undefined
+    let status = known.get(table)
+    if (status === undefined) known.set(table, (status = tableStatus(source, statusOf)))
+    return status
+  }
+  return statusOf
+}
+
+function tableStatus({ status, rows, reads }: Source, statusOf: StatusOf): Status {
   if (rows === null) return 'new'
-  return source === 'failing' ? 'stale' : source
+  if (status !== 'fresh') return status === 'failing' ? 'stale' : status
+  return reads.some((table) => isOld(statusOf(table))) ? 'stale' : 'fresh'
+}
+
+function isOld(status: Status | undefined): boolean {
+  return status === undefined || ['stale', 'waiting', 'new'].includes(status)
 }
 
 type Counted = Awaited<ReturnType<typeof callsByKey>>
 
 function withFigures(
   { name, tags, reads, deployments }: QueryReads,
-  { counted, statusOf }: { counted: Counted; statusOf: ReadonlyMap<string, Status> },
+  { counted, statusOf }: { counted: Counted; statusOf: StatusOf },
 ): ProjectMap['queries'][number] {
   const own = counted.filter(({ query }) => query === name)
   const live = deployments.map((deployment) => {
@@ -102,9 +123,9 @@ function withFigures(
     return { ...deployment, calls: sum(here.map((each) => each.calls)), failed: sum(here.map((each) => each.failed)) }
   })
   const read = live.length === 0 ? reads : live.flatMap((each) => each.reads)
-  const isOld = read.some((table) => ['stale', 'waiting', 'new', undefined].includes(statusOf.get(table)))
+  const isStale = read.some((table) => isOld(statusOf(table)))
   const status =
-    live.length === 0 ? 'draft' : live.some((each) => each.failed > 0) ? 'failing' : isOld ? 'stale' : 'fresh'
+    live.length === 0 ? 'draft' : live.some((each) => each.failed > 0) ? 'failing' : isStale ? 'stale' : 'fresh'
   return { name, tags, reads, deployments: live, status }
 }
 

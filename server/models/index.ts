@@ -1,5 +1,5 @@
 export { openTableModels } from './table-models.ts'
-export { readModelStatements } from './records.ts'
+export { readModelGraph, readModelStatements } from './records.ts'
 export {
   changeModel,
   createModel,

@@ -2,8 +2,8 @@ import type { modelComparison } from '../../api/models.ts'
 import type { Value } from '../../api/wire-codec.ts'
 import type { DeployedQueries } from '../data/index.ts'
 import type { Database } from '../store/index.ts'
-import { above, below, graphOf } from './graph.ts'
-import { readModels } from './records.ts'
+import { above, below } from './graph.ts'
+import { readModelGraph } from './records.ts'
 
 type Moves = Value<typeof modelComparison>['moves']
 
@@ -27,7 +27,7 @@ export async function movedWith(
   { store, deployments, queryCallers, storedQuestions, now }: QueryDependents,
   { projectId, name }: { projectId: string; name: string },
 ): Promise<Moves> {
-  const models = above(graphOf(await readModels(store.db, projectId)), name)
+  const models = above(await readModelGraph(store, projectId), name)
   const tables = [name, ...models]
   const readers = (await deployments.tablesRead(projectId)).filter((reader) =>
     tables.some((table) => Object.hasOwn(reader.tables, table)),
@@ -50,7 +50,7 @@ export async function tablesMovedBy(
   store: Pick<Database, 'db'>,
   projectId: string,
 ): Promise<(name: string) => string[]> {
-  const graph = graphOf(await readModels(store.db, projectId))
+  const graph = await readModelGraph(store, projectId)
   return (name) => [name, ...above(graph, name)]
 }
 
@@ -60,6 +60,6 @@ export async function modelsUnder(
   projectId: string,
   tables: string[],
 ): Promise<Set<string>> {
-  const graph = graphOf(await readModels(store.db, projectId))
+  const graph = await readModelGraph(store, projectId)
   return new Set(tables.flatMap((name) => (graph.has(name) ? [name, ...below(graph, name)] : [])))
 }

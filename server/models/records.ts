@@ -20,6 +20,12 @@ export async function readModels(db: Database['db'], projectId: string): Promise
   return new Map(rows.map((row) => [row.name, row]))
 }
 
+/** The tables that each model of a project reads, by its name. */
+export async function readModelGraph({ db }: Pick<Database, 'db'>, projectId: string): Promise<Map<string, string[]>> {
+  const models = db.selectFrom('models').select(['name', 'reads']).where('projectId', '=', projectId)
+  return new Map((await models.execute()).map(({ name, reads }) => [name, Object.keys(reads)]))
+}
+
 /** The models whose statement reads a table. */
 export async function readersOf(
   db: Database['db'],

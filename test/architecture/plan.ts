@@ -97,6 +97,7 @@ export const mayImport: Record<string, string[]> = {
     'server/projects',
     'server/connections',
     'server/queries',
+    'server/models',
     'server/usage',
     'server/jobs',
     'server/store',

@@ -66,6 +66,29 @@ test('a model is written, previewed, built, changed after a look at what that mo
   expect(complaints).toEqual([])
 }, 180_000)
 
+test('the map leads from a table over the models that are built from it to what reads them', async () => {
+  await project.create('regions', 'select country, count(*) as n from orders group by country')
+  await project.settled()
+  const busiest = { name: 'busiest', sql: 'select country from regions order by n desc limit 1' }
+  await expectStatus(201, t.operator.post(`${project.path}/queries`, busiest))
+  const deploy = { environment: 'production', force: true }
+  await expectStatus(200, t.operator.post(`${project.path}/queries/busiest/deploy`, deploy))
+  const viewer = await t.member(project.projectId, 'viewer')
+  const { page, complaints } = await t.visitAs(viewer, `/p/${project.projectId}/build/map?of=table+orders`)
+  page.setDefaultTimeout(waitMs)
+  const panel = page.getByRole('complementary', { name: 'Table orders' })
+  await panel.getByText('If it changes or stops, 1 endpoint of 1 query would notice').waitFor()
+  await panel.getByRole('list', { name: 'Models built from it' }).getByRole('link', { name: 'regions' }).waitFor()
+  await panel.getByRole('list', { name: 'Queries' }).getByRole('link', { name: 'busiest' }).waitFor()
+  await page.getByRole('button', { name: 'busiest' }).click()
+  const sources = page.getByRole('complementary').getByRole('list', { name: 'Comes from' }).getByRole('link')
+  expect(await sources.allTextContents()).toEqual(['orders', 'regions'])
+  expect(await page.locator('path[data-built]').count()).toBe(1)
+  await takePicture(page, 'map-with-models-light-1280')
+  expect(await findBarriers(page, 'map with models')).toEqual([])
+  expect(complaints).toEqual([])
+})
+
 test('mistakes are told at the statement, and a viewer reads a model and changes nothing', async () => {
   await project.create('countries', 'select distinct country from orders')
   await project.settled()

@@ -9,6 +9,7 @@ const source = (id: string, table: string) => ({
   name: `${table} API`,
   kind: 'http_api' as const,
   table,
+  reads: [] as string[],
   status: 'fresh' as const,
   message: null,
   next_refresh_at: null,
@@ -89,6 +90,48 @@ test('each line is drawn once, and a table that nothing reads keeps its source',
   expect(lines).toContain('source ds_3 > table unread')
   expect(lines).toContain('environment production > caller k2')
   expect(lines.filter((line) => line.includes('draft'))).toEqual(['table orders > query draft'])
+})
+
+test('a model is read as its tables are: by way of it they reach queries and callers', () => {
+  const model = (name: string, reads: string[]) => ({ ...source(`ds_${name}`, name), kind: 'model' as const, reads })
+  const built: ProjectMap = {
+    ...map,
+    sources: [
+      ...map.sources,
+      model('sales', ['orders', 'shops']),
+      model('best', ['sales']),
+      model('alone', ['unread']),
+    ],
+    tables: [...map.tables, table('sales'), table('best'), table('alone')],
+    queries: [
+      {
+        name: 'top',
+        status: 'fresh',
+        tags: [],
+        reads: ['best'],
+        deployments: [deployed('production', ['best'], 3)],
+      },
+    ],
+    calls: [{ query: 'top', environment: 'production', key_id: 'k1', last_called_at: at, calls: 3 }],
+  }
+  const { columns, ways } = drawnFrom('p', built)
+  const nodes = columns.flatMap((column) => column.nodes)
+  const impact = (id: string) => {
+    const found = nodes.find((each) => each.id === id) ?? node(id)
+    return { ...impactOf(built, found), says: sayImpact(found, impactOf(built, found)) }
+  }
+  const of = (id: string) => connectedTo(built, ways, new Set([id]))
+  const orders = ['table orders', 'source ds_1']
+  const models = ['source ds_sales', 'table sales', 'source ds_best', 'table best']
+  const callers = ['query top', 'environment production', 'caller k1']
+  expect(of('table orders')).toEqual(new Set([...orders, ...models, ...callers]))
+  expect(of('query top')).toEqual(new Set([...orders, 'table shops', 'source ds_2', ...models, ...callers]))
+  expect(of('table unread')).toEqual(new Set(['table unread', 'source ds_3', 'table alone', 'source ds_alone']))
+  expect(edgesOf(built, ways)).toContainEqual({ from: 'source ds_sales', to: 'table orders', isBuilt: true })
+  expect(impact('source ds_1')).toMatchObject({ models: ['best', 'sales'], queries: ['top'], calls: 3 })
+  expect(impact('table orders').says).toContain('1 endpoint of 1 query would notice: 3 calls')
+  expect(impact('query top').sources.map(({ id }) => id)).toEqual(['ds_1', 'ds_2', 'ds_sales', 'ds_best'])
+  expect(impact('table unread').says).toContain('1 model is built from it')
 })
 
 test('the impact is said in words', () => {

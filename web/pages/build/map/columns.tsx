@@ -138,7 +138,7 @@ function Lines({ columns, edges, width, connected }: LinesProps) {
   const drawn = connected === null ? edges : edges.toSorted((one, other) => Number(isOn(one)) - Number(isOn(other)))
   return (
     <svg className={classes.lines} width={width} height={height} aria-hidden>
-      {drawn.map(({ from, to }) => {
+      {drawn.map(({ from, to, isBuilt }) => {
         const [begin, end] = [placeOf.get(from), placeOf.get(to)]
         if (begin === undefined || end === undefined) return null
         const x = begin.left + columnWidth
@@ -147,6 +147,7 @@ function Lines({ columns, edges, width, connected }: LinesProps) {
           <path
             key={`${from} ${to}`}
             d={`M${x},${begin.y} C${middle},${begin.y} ${middle},${end.y} ${end.left},${end.y}`}
+            data-built={isBuilt}
             data-on={isOn({ from, to }) || undefined}
             data-faint={(connected !== null && !isOn({ from, to })) || undefined}
           />

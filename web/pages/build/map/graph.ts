@@ -131,29 +131,60 @@ function waysOf(map: ProjectMap): Way[] {
   })
 }
 
-export type Edge = { from: string; to: string }
+/** The tables that a table is built from (`under`), and those that are built from it, by way of others, too. */
+export function builtTables({ sources }: Pick<ProjectMap, 'sources'>) {
+  const reads = new Map(sources.map((source) => [source.table, source.reads]))
+  const readBy = new Map<string, string[]>()
+  for (const source of sources)
+    for (const name of source.reads) readBy.set(name, [...(readBy.get(name) ?? []), source.table])
+  const reached = (next: ReadonlyMap<string, string[]>) => (table: string) => {
+    const found = new Set(next.get(table))
+    for (const each of found) for (const more of next.get(each) ?? []) found.add(more)
+    return [...found]
+  }
+  return { under: reached(reads), over: reached(readBy) }
+}
+
+/** `isBuilt`: it leads from a table back to a model that is built from it. */
+export type Edge = { from: string; to: string; isBuilt?: true }
 
 /** The lines between two columns, each once. */
 export function edgesOf(map: ProjectMap, ways: Way[]): Edge[] {
   const lines = new Map<string, Edge>()
-  const add = (from: string | null, to: string | null): void => {
-    if (from !== null && to !== null) lines.set(`${from}\n${to}`, { from, to })
+  const add = (from: string | null, to: string | null, more: Pick<Edge, 'isBuilt'> = {}): void => {
+    if (from !== null && to !== null) lines.set(`${from}\n${to}`, { from, to, ...more })
   }
-  for (const { id, table } of map.sources) add(nodeId('source', id), nodeId('table', table))
+  for (const { id, table, reads } of map.sources) {
+    for (const name of reads) add(nodeId('source', id), nodeId('table', name), { isBuilt: true })
+    add(nodeId('source', id), nodeId('table', table))
+  }
   for (const way of ways) for (let at = 0; at < way.length - 1; at += 1) add(way[at] ?? null, way[at + 1] ?? null)
   return [...lines.values()]
 }
 
 /** Everything up and down the stream of some nodes, they themselves included. */
 export function connectedTo(map: ProjectMap, ways: Way[], ids: ReadonlySet<string>): Set<string> {
+  const { under, over } = builtTables(map)
+  const sourceOf = new Map(map.sources.map(({ id, table }) => [table, nodeId('source', id)]))
   const found = new Set(ids)
-  for (const way of ways)
-    if (way.some((id) => id !== null && ids.has(id))) for (const id of way) if (id !== null) found.add(id)
-  // A table that nothing reads has its source all the same.
+  const addTables = (names: string[]): void => {
+    for (const name of names)
+      for (const id of [nodeId('table', name), sourceOf.get(name)]) if (id !== undefined) found.add(id)
+  }
+  const below = new Set<string>()
   for (const { id, table } of map.sources) {
-    const [source, rows] = [nodeId('source', id), nodeId('table', table)]
-    if (ids.has(source) || found.has(rows)) found.add(source)
-    if (ids.has(source)) found.add(rows)
+    if (!ids.has(nodeId('source', id)) && !ids.has(nodeId('table', table))) continue
+    // A table that nothing reads has its source all the same.
+    addTables([table, ...under(table), ...over(table)])
+    for (const name of over(table)) below.add(nodeId('table', name))
+  }
+  const tableOf = new Map(map.tables.map(({ name }) => [nodeId('table', name), name]))
+  for (const way of ways) {
+    const isOn = way.some((id) => id !== null && ids.has(id))
+    if (!isOn && !below.has(way[1] ?? '')) continue
+    for (const id of way) if (id !== null) found.add(id)
+    const table = tableOf.get(way[1] ?? '')
+    if (isOn && table !== undefined) addTables(under(table))
   }
   return found
 }

@@ -74,6 +74,10 @@ function Around({ project, node, impact }: AroundProps) {
           entries={impact.tables.map((name) => ({ name, to: paths.table(project.id, name) }))}
         />
       )}
+      <Names
+        title="Models built from it"
+        entries={impact.models.map((name) => ({ name, to: paths.table(project.id, name) }))}
+      />
       {node.kind !== 'query' && (
         <Names title="Queries" entries={impact.queries.map((name) => ({ name, to: paths.query(project.id, name) }))} />
       )}

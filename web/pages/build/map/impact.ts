@@ -1,10 +1,12 @@
 import type { ProjectMap } from '../../../client/wire.ts'
-import { nodeId, readsOf, type MapNode } from './graph.ts'
+import { builtTables, nodeId, readsOf, type MapNode } from './graph.ts'
 
 /** Things that depend on something, by name, and things it depends on. */
 export type Impact = {
   sources: Array<{ id: string; name: string }>
   tables: string[]
+  /** Models that are built from it. */
+  models: string[]
   queries: string[]
   endpoints: Array<{ query: string; environment: string; version: number; calls: number }>
   keys: Array<{ id: string; name: string; calls: number }>
@@ -14,8 +16,12 @@ export type Impact = {
 
 export function impactOf(map: ProjectMap, node: MapNode): Impact {
   const is = (kind: MapNode['kind'], name: string): boolean => node.id === nodeId(kind, name)
-  const tableOf = map.sources.find(({ id }) => is('source', id))?.table
-  const isRead = (tables: string[]): boolean => tables.some((table) => is('table', table) || table === tableOf)
+  const { under, over } = builtTables(map)
+  const isTable = node.kind === 'table' || node.kind === 'source'
+  const own = map.sources.find(({ id }) => is('source', id))?.table ?? node.name
+  const models = isTable ? over(own).toSorted() : []
+  const read = new Set(isTable ? [own, ...models] : [])
+  const isRead = (tables: string[]): boolean => tables.some((table) => read.has(table))
   const calledBy = (query: string, environment: string): boolean =>
     map.calls.some((call) => call.query === query && call.environment === environment && is('caller', call.key_id))
   const endpoints = map.queries.flatMap(({ name: query, deployments }) =>
@@ -35,12 +41,12 @@ export function impactOf(map: ProjectMap, node: MapNode): Impact {
       (node.kind !== 'caller' || is('caller', call.key_id)) &&
       endpoints.some(({ query, environment }) => call.query === query && call.environment === environment),
   )
-  const tables = new Set(
-    node.kind === 'table' || node.kind === 'source' ? [tableOf ?? node.name] : queries.flatMap(readsOf),
-  )
+  const tables = new Set(isTable ? [own] : queries.flatMap(readsOf))
+  const origins = new Set([...tables].flatMap((table) => [table, ...under(table)]))
   return {
-    sources: map.sources.filter(({ table }) => tables.has(table)).map(({ id, name }) => ({ id, name })),
+    sources: map.sources.filter(({ table }) => origins.has(table)).map(({ id, name }) => ({ id, name })),
     tables: [...tables].toSorted(),
+    models,
     queries: queries.map(({ name }) => name),
     endpoints,
     keys: [...Map.groupBy(calls, ({ key_id: id }) => id)].map(([id, own]) => ({
@@ -56,7 +62,7 @@ export function impactOf(map: ProjectMap, node: MapNode): Impact {
 }
 
 /** The same as a sentence. */
-export function sayImpact(node: MapNode, { queries, endpoints, keys, calls }: Impact): string {
+export function sayImpact(node: MapNode, { models, queries, endpoints, keys, calls }: Impact): string {
   const many = (count: number, one: string, more = `${one}s`): string =>
     count === 0 ? `no ${one}` : `${count.toLocaleString('en')} ${count === 1 ? one : more}`
   const called = `${calls.toLocaleString('en')} ${calls === 1 ? 'call' : 'calls'} in the last day`
@@ -64,7 +70,12 @@ export function sayImpact(node: MapNode, { queries, endpoints, keys, calls }: Im
   switch (node.kind) {
     case 'source':
     case 'table':
-      if (queries.length === 0) return 'No query reads it: nobody would notice a change.'
+      if (queries.length === 0) {
+        const none = 'no caller would notice a change.'
+        return models.length === 0
+          ? 'No query reads it: nobody would notice a change.'
+          : `${capital(many(models.length, 'model'))} ${models.length === 1 ? 'is' : 'are'} built from it, and no query reads them: ${none}`
+      }
       return endpoints.length === 0
         ? `${capital(many(queries.length, 'query', 'queries'))} read it, and none of them is deployed: no caller would notice a change.`
         : `If it changes or stops, ${many(endpoints.length, 'endpoint')} of ${many(queries.length, 'query', 'queries')} would notice: ${called}, ${by}.`
