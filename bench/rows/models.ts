@@ -8,7 +8,7 @@ import { median, ratioOf, type Figure } from '../report.ts'
 import type { Bench, Row } from '../row.ts'
 
 const [factCount, sideCount, changedCount] = [10_000_000, 100_000, 10_000]
-const rounds = 5
+const rounds = 3
 const joined =
   'SELECT o.id, o.total, o.quantity, c.country, c.segment FROM orders o JOIN customers c ON c.id = o.customer'
 const key = { mode: 'merge', primary_key: ['id'] }

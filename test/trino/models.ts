@@ -138,6 +138,35 @@ export function describeModels(stageOf: () => Stage): void {
         expect(await rows('SELECT count(*) AS n FROM none')).toEqual([{ n: 0 }])
       })
 
+      test('let callers in: none of their calls fails while one is written, and it ends when it is cancelled', async () => {
+        await project.deploy({ name: 'beside', sql: 'SELECT count(*) AS n FROM orders' })
+        const perSecond = async (seconds = 10): Promise<string> => {
+          const untilMs = performance.now() + seconds * 1_000
+          const callers = Array.from({ length: 4 }, async () => {
+            let calls = 0
+            for (; performance.now() < untilMs; calls += 1)
+              await expectStatus(200, project.caller.post('/v1/queries/beside', {}))
+            return calls
+          })
+          const calls = (await Promise.all(callers)).reduce((sum, each) => sum + each, 0)
+          return (calls / seconds).toFixed(1)
+        }
+        await perSecond(3)
+        const alone = await perSecond()
+        const endless = 'FROM orders o CROSS JOIN orders p CROSS JOIN orders q CROSS JOIN orders r'
+        await expectStatus(201, create('endless', `SELECT max(o.id * p.id + q.id * r.id) AS most ${endless}`))
+        await expect.poll(making, { timeout: 60_000, interval: 20 }).toBe(true)
+        const beside = await perSecond()
+        expect(await making()).toBe(true)
+        process.stdout.write(`4 callers on Trino: ${alone} calls a second, ${beside} beside a model that never ends\n`)
+        const { body: jobs } = await stage.t.operator.get(`${path}/jobs?limit=200`)
+        const job = jobs.data.find(
+          (each: Record<string, string>) => each['job_type'] === 'rebuild_model' && each['status'] === 'running',
+        )
+        await expectStatus(200, stage.t.operator.post(`/v1/jobs/${job.id}/cancel`))
+        await expect.poll(running, { timeout: 60_000 }).toBe(0)
+      })
+
       test('end at their limits of rows, bytes and time, on the cluster too, and leave nothing', async () => {
         const { limits } = stage.t.app.config
         const was = { ...limits }
