@@ -222,6 +222,16 @@ test('an answer that is no data is one sentence, one button and no table', async
   expect(complaints).toEqual([])
 })
 
+test('of a large answer the beginning is shown, and said to be that', async () => {
+  source.answer(Array.from({ length: 30_000 }, (_, id) => ({ id, name: `Customer ${id}` })))
+  const { page, complaints } = await t.visitAs(editor, `/p/${projectId}/build/connections/new`)
+  page.setDefaultTimeout(waitMs)
+  await page.getByLabel('Address').fill(source.url)
+  await page.getByRole('button', { name: 'Test', exact: true }).click()
+  await page.getByText(/^As a table: 30,000 rows, 2 columns, the first [\d,]+ shown$/).waitFor()
+  expect(complaints).toEqual([])
+})
+
 test('a table whose load may not be whole says why, where its data serves and among its versions', async () => {
   source.answer({ count: 320, results: [{ id: 1 }, { id: 2 }] })
   const config = { url: source.url, method: 'GET', responsePathExtractor: 'results' }

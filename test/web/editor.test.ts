@@ -112,6 +112,19 @@ test('a slot that the SQL no longer has is taken out of the examples in one act,
   expect(complaints).toEqual([])
 })
 
+test('a value that is missing is asked for at its slot', async () => {
+  const sql = 'select sum(nights) as n from stays where nights >= $at_least'
+  const slots = { properties: { at_least: { type: 'integer' } }, required: ['at_least'] }
+  await expectStatus(201, stage.owner.post(stage.path, { name: 'stays_from', sql, slots }))
+  const { page, complaints } = await stage.visitAs(stage.owner, `/p/${stage.projectId}/build/queries/stays_from`)
+  page.setDefaultTimeout(waitMs)
+  const form = page.getByRole('form', { name: 'Slots' })
+  await form.getByRole('button', { name: 'Run' }).click()
+  await form.getByText('Is required.').waitFor()
+  expect(await page.getByText(/^req_/).count()).toBe(0)
+  expect(complaints).toEqual([])
+})
+
 test('a slot offers the values of its column, and the result has types, time and rows', async () => {
   const { page, complaints } = await stage.visitAs(stage.owner, `/p/${stage.projectId}/build/queries/nights_in`)
   page.setDefaultTimeout(waitMs)

@@ -17,7 +17,8 @@ export function Result({ draft }: { draft: QueryDraft }) {
   const answer = run.data
   const shown = useComeIntoView<HTMLElement>(answer)
   if (run.error !== null) {
-    return <RefusalNotice error={run.error} />
+    const slots = Object.keys(draft.content.slots.properties)
+    return <RefusalNotice error={run.error} fields={slots.map((name) => `parameters.${name}`)} />
   }
   if (answer === undefined) {
     return (

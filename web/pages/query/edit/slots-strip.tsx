@@ -1,6 +1,7 @@
 import { ActionIcon, Button, Code, Text, Tooltip } from '@mantine/core'
 import { SlidersHorizontal } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
+import { fieldErrors } from '../../../client/refusals.ts'
 import type { Project } from '../../../client/wire.ts'
 import { RunButton } from '../../build/shared/run-button.tsx'
 import shared from '../../build/shared/build.module.css'
@@ -58,7 +59,8 @@ export function SlotsStrip({ project, draft, tables, end }: Props) {
 type SlotProps = { project: Project; draft: QueryDraft; name: string; slot: SlotSchema; onDefine: () => void }
 
 function Slot({ project, draft, name, slot, onDefine }: SlotProps) {
-  const { content, change, take, values, setValues, editor, inspection } = draft
+  const { content, change, take, values, setValues, editor, inspection, run } = draft
+  const wrong = run.error === null ? {} : fieldErrors(run.error)
   // A reading of another text says nothing about this one.
   const data = inspection.isPlaceholderData ? undefined : inspection.data
   const mended = editor ? (data?.mended_sql ?? null) : null
@@ -71,6 +73,7 @@ function Slot({ project, draft, name, slot, onDefine }: SlotProps) {
           slot={slot}
           required={content.slots.required.includes(name)}
           value={values[name]}
+          error={wrong[`parameters.${name}`]}
           onChange={(value) => setValues({ ...values, [name]: value })}
         />
         <SlotBound bound={data?.bounds?.[name]} onFix={mended === null ? null : () => take({ sql: mended })} />

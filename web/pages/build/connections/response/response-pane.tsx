@@ -92,7 +92,7 @@ export function ResponsePane(props: Props) {
           <div className={classes.tree}>
             <ResponseTree data={data} picked={draft.extractor} onPick={(path) => onChange({ extractor: path })} />
           </div>
-          {isData && <AsTable data={data} extractor={draft.extractor} />}
+          {isData && <AsTable data={data} extractor={draft.extractor} found={tested.detected?.rows ?? null} />}
         </>
       ) : (
         typeof data === 'string' && data !== '' && <pre className={classes.text}>{data.slice(0, 20_000)}</pre>
@@ -101,7 +101,10 @@ export function ResponsePane(props: Props) {
   )
 }
 
-function AsTable({ data, extractor }: { data: unknown; extractor: string }) {
+type TableProps = { data: unknown; extractor: string; found: { path: string; count: number } | null }
+
+/** The rows as they would be stored; of a large answer the service sends the first. */
+function AsTable({ data, extractor, found }: TableProps) {
   const value = useMemo(() => valueAt(data, extractor), [data, extractor])
   const table = useMemo(() => tableOf(value, rowsShown), [value])
   if (value === undefined) {
@@ -112,11 +115,12 @@ function AsTable({ data, extractor }: { data: unknown; extractor: string }) {
     )
   }
   const { rows, columns, count } = table
+  const whole = found?.path === extractor ? Math.max(found.count, count) : count
   return (
     <Stack gap="xs">
       <Text size="xs" c="dimmed">
-        As a table: {sayCount(count, 'row')}, {sayCount(columns.length, 'column')}
-        {count > rowsShown && `, the first ${sayNumber(rowsShown)} shown`}
+        As a table: {sayCount(whole, 'row')}, {sayCount(columns.length, 'column')}
+        {whole > rows.length && `, the first ${sayNumber(rows.length)} shown`}
       </Text>
       <DataGrid label="What would be stored" columns={columns} rows={rows} download={{ name: 'response' }} />
     </Stack>
