@@ -12,6 +12,7 @@ import { createTwoFilesPatch } from 'diff'
 import { changedLines, replacedText } from '../../../web/pages/query/deploying/diff-lines.ts'
 import { grantedOf, permissionsOf, whyNothing } from '../../../web/pages/keys/granted.ts'
 import { judgeRelease } from '../../../web/pages/releases/release-verdict.ts'
+import { sayComparison } from '../../../web/pages/releases/replay-words.ts'
 import { sayGrowth, sayLosses } from '../../../web/pages/deploy/shared/words.ts'
 import { readChapters, type OpenApi } from '../../../web/pages/docs/openapi.ts'
 
@@ -161,4 +162,18 @@ test('drafts that differ in nothing but the numbers of their lines are the same'
   const lines = () => ({ ...emptyDraft, parameters: [newPair('since', '2026')] })
   expect(textOfDraft(lines())).toBe(textOfDraft(lines()))
   expect(textOfDraft(lines())).not.toBe(textOfDraft(emptyDraft))
+})
+
+test('rows of two answers are found again by their columns; one beside one by none', () => {
+  const compared = (changed: number, key: string[] | null) =>
+    sayComparison({
+      outcome: 'different',
+      because: null,
+      before: {},
+      after: {},
+      comparison: { changed, added: 0, removed: 0, key },
+    } as unknown as Parameters<typeof sayComparison>[0])
+  expect(compared(3, ['region', 'day'])).toBe('3 rows changed, found again by region, day.')
+  expect(compared(1, [])).toBe('1 row changed.')
+  expect(compared(1, null)).toBe('1 row changed.')
 })

@@ -39,7 +39,9 @@ export function sayComparison({ comparison, before, after, outcome, because }: R
     ...(removed > 0 ? [`${sayCount(removed, 'row')} gone`] : []),
   ]
   if (parts.length === 0) return 'The rows are the same in the columns that both have.'
-  return `${parts.join(', ')}${key === null ? '' : `, found again by ${key.join(', ')}`}.`
+  // One row beside one needs no column to be found by.
+  const by = key === null || key.length === 0 ? '' : `, found again by ${key.join(', ')}`
+  return `${parts.join(', ')}${by}.`
 }
 
 /** Columns that only one of the two has, or that have another type. */
