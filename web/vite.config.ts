@@ -12,7 +12,7 @@ const connections = join(import.meta.dirname, '../catalog')
 const askElement = join(import.meta.dirname, '../clients/ask-element')
 const firstLoadBudgetBytes = 200 * 1024
 /** Pages that need one of these need all of it, and most need none. The editor's own file leads to all of its library. */
-const large = /codemirror|lezer|sql-editor|spotlight/
+const large = /codemirror|lezer|sql-editor|react-virtual|virtual-core|parts\/grid|spotlight/
 
 export default defineConfig({
   root: import.meta.dirname,

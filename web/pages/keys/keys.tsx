@@ -32,7 +32,7 @@ export function KeysPage({ place }: { place: Place }) {
       New API key
     </Button>
   )
-  const usage = useMetrics(project.id, { environment: null }, { hours: 168 }, owner)
+  const usage = useMetrics(project.id, { environment: null, interval: '1d' }, { hours: 168 }, owner)
   const { asked } = useAddress()
   const sought = asked.get('find') ?? ''
   const tag = asked.get('tag')

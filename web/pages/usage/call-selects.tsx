@@ -24,7 +24,7 @@ export function QuerySelect({ place, value, onChange }: Props & { place: Place }
 
 /** The versions of a query that were called within a month. */
 export function VersionSelect({ place, query, value, onChange }: Props & { place: Place; query: string }) {
-  const usage = useMetrics(place.project.id, { environment: place.environment, query }, { hours: 720 })
+  const usage = useMetrics(place.project.id, { environment: place.environment, query, interval: '1d' }, { hours: 720 })
   const versions = new Set((usage.data?.by_version ?? []).map(({ version }) => String(version)))
   if (value !== null) versions.add(value)
   return (
@@ -43,7 +43,7 @@ export function VersionSelect({ place, query, value, onChange }: Props & { place
 
 /** The keys that called within a week, whatever else is chosen, with their names. */
 export function useKeyNames({ project, environment }: Place): Map<string, string> {
-  const usage = useMetrics(project.id, { environment }, { hours: 168 })
+  const usage = useMetrics(project.id, { environment, interval: '1d' }, { hours: 168 })
   return new Map((usage.data?.by_key ?? []).map(({ key_id: id, name }) => [id, name ?? id]))
 }
 

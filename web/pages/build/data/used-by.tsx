@@ -12,7 +12,7 @@ const dayHours = 24
 /** The deployed queries that read a table, and how much each is called: whom a change of it meets. */
 export function UsedBy({ project, object }: { project: Project; object: DescribedObject }) {
   const lineage = useLineage(project.id, object.id)
-  const usage = useMetrics(project.id, { environment: null }, dayHours)
+  const usage = useMetrics(project.id, { environment: null, interval: '1d' }, dayHours)
   const names = (lineage.data?.nodes ?? []).filter(({ kind }) => kind === 'query').map(({ label }) => label)
   const queries = [...new Set(names)].toSorted()
   if (lineage.data === undefined) return null

@@ -14,7 +14,7 @@ export function useChecklist(project: Project): { steps: Step[]; isKnown: boolea
   const sources = useDatasources(id)
   const queries = useQueriesOf(id)
   const keys = useApiKeys(isOwner)
-  const usage = useMetrics(id, { environment: null }, monthHours)
+  const usage = useMetrics(id, { environment: null, interval: '1d' }, monthHours)
   const live = (queries.data ?? []).find(({ deployments }) => deployments.length > 0)
   const reaches = (keys.data ?? []).some(
     ({ status, permissions }) =>

@@ -16,7 +16,6 @@ import { usePlace } from '../../deploy/shared/place.ts'
 import { useReleases } from '../../releases/release-acts.ts'
 import { sayRelease } from '../../releases/release-words.ts'
 import { useMetrics, useMetricsBefore } from '../../deploy/shared/usage-queries.ts'
-import type { Metrics } from '../../deploy/shared/usage-wire.ts'
 import { Who } from '../../deploy/shared/who.tsx'
 import { sayGrowth, sayShare } from '../../deploy/shared/words.ts'
 import { useProjectMap } from '../shared/project-map.ts'
@@ -94,7 +93,7 @@ function Flow({ project: { id }, map }: { project: Project; map: ProjectMap }) {
 }
 
 function Week({ project }: { project: Project }) {
-  const filter = { environment: usualEnvironment }
+  const filter = { environment: usualEnvironment, interval: '1d' as const }
   const metrics = useMetrics(project.id, filter, week)
   const before = useMetricsBefore(project.id, filter, week)
   return (
@@ -112,7 +111,7 @@ function Week({ project }: { project: Project }) {
                 >
                   {sayNumber(totals.requests)}
                 </Link>
-                <Sparkline values={byDay(series)} />
+                <Sparkline values={series.map(({ requests }) => requests)} />
               </div>
               <Text c="dimmed" className="numbers">
                 {[
@@ -130,16 +129,6 @@ function Week({ project }: { project: Project }) {
       </Loaded>
     </Card>
   )
-}
-
-/** One sum for each of the seven days. */
-function byDay(series: Metrics['series']): number[] {
-  const days = Array.from({ length: 7 }, () => 0)
-  for (const [at, { requests }] of series.entries()) {
-    const day = Math.floor((at / series.length) * days.length)
-    days[day] = (days[day] ?? 0) + requests
-  }
-  return days
 }
 
 const mostChanges = 6
