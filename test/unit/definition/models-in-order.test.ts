@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { definedModel } from '../../../api/definition.ts'
-import { namesSaidIn, tablesIn } from '../../../server/definitio./names-said-in.ts'
+import { namesSaidIn, tablesIn } from '../../../server/definition/names-said-in.ts'
 import { modelsInOrder } from '../../../server/definition/plan-models.ts'
 
 const names = async (models: Record<string, string>) => {
