@@ -283,11 +283,11 @@ test('addresses of earlier versions lead on', async () => {
   expect(complaints).toEqual([])
 })
 
-/** Budgets of a page that is opened with an empty cache; editors and charts are large. */
+/** Budgets of a page that is opened with an empty cache; the editor is large. */
 // A page that follows what happens asks once or twice more on a slow machine.
-const most = { requests: 34, kilobytes: 430 }
-const mostOfLarge = { requests: 38, kilobytes: 580 }
-const large = /queries\/|new-query|models|rows$|metrics|requests|endpoints\//
+const most = { requests: 34, kilobytes: 395 }
+const mostOfLarge = { requests: 35, kilobytes: 480 }
+const large = /queries\/|new-query|models/
 
 test('every page opens with few requests and little to read', { timeout: 300_000 }, async () => {
   const { page: visited } = await stage.visitAs(stage.owner, '/account')
