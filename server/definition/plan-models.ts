@@ -4,7 +4,7 @@ import { changeSchema, checkServedData, ruleChanges } from '../connections/index
 import { mapInPieces } from '../flow/index.ts'
 import { changeModel, createModel, deleteModel } from '../models/index.ts'
 import type { ColumnRule } from '../store/index.ts'
-import { tablesIn } from './names-said-in.ts'
+import { tablesIn } from './known-words.ts'
 import { authoredRules } from './plan-connections.ts'
 import { changesBetween, comparedEntry, entryOf } from './plan-entry.ts'
 import type { Unloaded } from './plan-queries.ts'

@@ -11,7 +11,7 @@ import { Failure, invalidField } from '../failure.ts'
 import { changeQuery, createQuery, deleteQuery, inspectQuery, type Query } from '../queries/index.ts'
 import { createCase, deleteCase, updateCase, type EvaluationCase } from '../questions/index.ts'
 import { createAlert, deleteAlert, knownChannels, updateAlert } from '../usage/index.ts'
-import { namesSaidIn } from './names-said-in.ts'
+import { knownWords } from './known-words.ts'
 import { changesBetween, comparedEntry, entryOf } from './plan-entry.ts'
 import { alertFields, definedAlert, definedEvaluation, definedQuery, type AuthoredAlert } from './state.ts'
 import type { Doing, Step } from './steps.ts'
@@ -87,7 +87,7 @@ async function examinedOrNot(
   try {
     await save(undefined)
   } catch (error) {
-    const waits = namesSaidIn(`${given.sql} ${JSON.stringify(given.slots ?? {})}`, unloaded)
+    const waits = knownWords(`${given.sql} ${JSON.stringify(given.slots ?? {})}`, unloaded)
     if (!(error instanceof Failure) || error.code !== 'invalid_request' || waits.length === 0) throw error
     if (given.slots === undefined) throw needsSlots(waits)
     await save({ slots: given.slots })

@@ -47,7 +47,7 @@ export async function awaitFirstLoads(
   return [...loaded, ...built, ...(await Promise.all(early.map((each) => endedJob(context, each))))]
 }
 
-/** Of a model that was built before anybody waited for it. */
+/** The job of a model that was built before anybody waited for it. */
 async function endedJob(context: Context, { id, table_name: table }: Begun[number]): Promise<Loaded> {
   const manage = await context.manage()
   return { table, job: await manage.get<Job>(`/v1/jobs/${encodeURIComponent(id)}`) }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { definedModel } from '../../../api/definition.ts'
-import { namesSaidIn, tablesIn } from '../../../server/definition/names-said-in.ts'
+import { knownWords, tablesIn } from '../../../server/definition/known-words.ts'
 import { modelsInOrder } from '../../../server/definition/plan-models.ts'
 
 const names = async (models: Record<string, string>) => {
@@ -21,7 +21,7 @@ test('models stand behind those that their text names, in any spelling, and wher
 test('a name is a word of its own', () => {
   const known = new Set(['orders', 'order_lines', 't2'])
   const sql = 'select Orders.id, orders2.id from "ORDERS" join my_order_lines on t2.id = orders.id -- t'
-  expect(namesSaidIn(sql, known)).toEqual(['orders', 't2'])
+  expect(knownWords(sql, known)).toEqual(['orders', 't2'])
 })
 
 test.each([

@@ -1,7 +1,7 @@
 type Names = { has(name: string): boolean }
 
 /** The names that a text holds as words, in any spelling. The text is read once, however many names there are. */
-export function namesSaidIn(text: string, names: Names): string[] {
+export function knownWords(text: string, names: Names): string[] {
   const found = new Set<string>()
   for (const [word] of text.matchAll(/\w+/g)) {
     const name = word.toLowerCase()
