@@ -5,7 +5,7 @@ export type EntitySchema = { key: string[]; columns: Array<{ name: string; type:
 
 type Entity = { base: string | undefined; key: string[]; columns: EntitySchema['columns'] }
 
-/** Types of OData by the name of the type that holds them; others are read as they come. */
+/** Types of OData by the name of the type that holds them; others, and moments, whose values say it, are read as they come. */
 const types: Record<string, string> = {
   'Edm.String': 'VARCHAR',
   'Edm.Guid': 'VARCHAR',
@@ -18,7 +18,6 @@ const types: Record<string, string> = {
   'Edm.Single': 'DOUBLE',
   'Edm.Double': 'DOUBLE',
   'Edm.Date': 'DATE',
-  'Edm.DateTimeOffset': 'TIMESTAMPTZ',
 }
 const longestLine = 10
 

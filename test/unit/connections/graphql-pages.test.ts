@@ -69,7 +69,6 @@ test('metadata of OData say key and types, also of a type below', () => {
     columns: [
       { name: 'ID', type: 'VARCHAR' },
       { name: 'Total', type: 'DECIMAL(12,2)' },
-      { name: 'At', type: 'TIMESTAMPTZ' },
     ],
   })
   expect(odataSchema(metadata, 'Others')).toBeNull()
