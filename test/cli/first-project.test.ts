@@ -140,6 +140,8 @@ describe('other environments', () => {
     const first = planned.stdout.split('\n').find((line) => line.startsWith('  '))
     expect(first).toContain('A release to staging also changes tables that other environments read')
     expect(planned.stdout).toContain('tickets is read by production (open_tickets)')
+    expect(planned).toMatchObject({ code: 6, stderr: expect.stringContaining('--shared') })
+    expect(await cli.run('plan', '--environment', 'staging', '--shared')).toMatchObject({ code: 0 })
     const refused = await released('--environment', 'staging')
     expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('--shared') })
     expect(await released('--environment', 'staging', '--shared')).toMatchObject({ code: 0 })

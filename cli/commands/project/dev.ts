@@ -5,9 +5,9 @@ import { does } from '../../context/command.ts'
 import type { Context } from '../../context/context.ts'
 import { CommandFailure } from '../../terminal/exit.ts'
 import { folders, isProjectFile } from '../../project/index.ts'
-import { isEmpty, makePlan, pruneOf, sharedTables, showPlan, type Planned } from '../release/plan.ts'
+import { isEmpty, makePlan, pruneOf, refuseShared, sharedTables, showPlan, type Planned } from '../release/plan.ts'
 import { agree } from '../release/promote.ts'
-import { apply, refuseShared } from '../release/release.ts'
+import { apply } from '../release/release.ts'
 import { servePrivately } from './private-drafts.ts'
 
 type Options = {

@@ -11,7 +11,7 @@ import type { z } from 'zod'
 import type { modelComparison } from '../../../api/models.ts'
 import { comparisonText, pendingText, planText, sharedText, type Plan, type Release } from './plan-text.ts'
 
-type Options = {
+type Options = Sharing & {
   environment?: string
   prune?: boolean
   only?: string[]
@@ -27,6 +27,7 @@ export function planCommand(): Command {
     .option('-e, --environment <name>', 'where it would be released')
     .option('--only <queries...>', 'only these queries, and nothing else of the files')
     .option('--allow-breaking', 'breaking callers and moving questions is meant: end with 0')
+    .option('--shared', 'changing tables that other environments read is meant: end with 0')
     .option('--prune', 'also delete tables that the files do not name, with their data')
     .option('--no-prune', 'leave alone what the files do not name')
     .option('--detailed-exit-code', 'end with 8 where there is something to release')
@@ -45,6 +46,7 @@ async function plan(context: Context, options: Options): Promise<void> {
     })
   else showPlan(context, planned)
   refuseUnreleasable(planned, { force: options.allowBreaking === true, way: '--allow-breaking says that it is meant.' })
+  refuseShared(planned, { ...options, yes: true })
   if (options.detailedExitCode === true && !isEmpty(planned)) process.exitCode = exitCodes.changes
 }
 
@@ -222,6 +224,19 @@ export function sharedTables({ plan, environment }: Pick<Planned, 'plan' | 'envi
     const others = readers.filter((each) => each.environment !== environment)
     const isMoved = kind === 'connection' && (action === 'update' || action === 'delete')
     return isMoved && others.length > 0 ? [{ name, readers: others }] : []
+  })
+}
+
+type Sharing = { yes?: boolean; shared?: boolean }
+
+/** Changing what other environments read takes saying so, where nobody is asked. */
+export function refuseShared(planned: Planned, { yes, shared }: Sharing): void {
+  const tables = sharedTables(planned)
+  if (tables.length === 0 || yes !== true || shared === true) return
+  const names = tables.map(({ name }) => name).join(', ')
+  throw new CommandFailure('refused', `A release is refused: other environments read ${names}, which would change.`, {
+    hint: 'Nothing was changed. All environments read the same tables. --shared says that it is meant.',
+    fields: { shared: tables },
   })
 }
 

@@ -4,7 +4,6 @@ import { promisify } from 'node:util'
 import { does } from '../../context/command.ts'
 import type { Context } from '../../context/context.ts'
 import { readFiles } from '../../context/files.ts'
-import { CommandFailure } from '../../terminal/exit.ts'
 import { withQuery } from '../../service/manage.ts'
 import { printDoubts } from '../../context/follow-job.ts'
 import { awaitFirstLoads, type Loaded } from './first-loads.ts'
@@ -16,6 +15,7 @@ import {
   makePlan,
   pruneOf,
   refuseUnreleasable,
+  refuseShared,
   sharedTables,
   showPlan,
   type Planned,
@@ -83,17 +83,6 @@ async function release(context: Context, options: ReleaseOptions): Promise<void>
   if (context.json)
     context.printJson({ plan: done.plan, loads: done.loaded.map(({ job }) => job), release: done.release })
   else await report(context, done)
-}
-
-/** A release to one environment that changes what others read takes saying so, where nobody is asked. */
-export function refuseShared(planned: Planned, { yes, shared }: Pick<ReleaseOptions, 'yes' | 'shared'>): void {
-  const tables = sharedTables(planned)
-  if (tables.length === 0 || yes !== true || shared === true) return
-  const names = tables.map(({ name }) => name).join(', ')
-  throw new CommandFailure('refused', `Not released: other environments read ${names}, which would change.`, {
-    hint: 'Nothing was changed. All environments read the same tables. --shared releases anyway.',
-    fields: { shared: tables },
-  })
 }
 
 function questionOf({ noteStyle }: Context, planned: Planned): string {
