@@ -67,7 +67,8 @@ describe('a link to a query', () => {
     const managed = await fetch(`${url}${links()}`, { headers: { authorization: `Bearer ${secret}` } })
     expect(managed.status).toBe(401)
     expect((await fetch(`${url}/v1/shared/${secret}.doc`)).status).toBe(404)
-    expect((await fetch(`${url}/v1/shared/${secret.slice(0, -1)}x`)).status).toBe(404)
+    const other = `${secret.slice(0, -1)}${secret.endsWith('x') ? 'y' : 'x'}`
+    expect((await fetch(`${url}/v1/shared/${other}`)).status).toBe(404)
   })
 
   test('is listed and counted, with its values and not its secret, and not among API keys', async () => {
