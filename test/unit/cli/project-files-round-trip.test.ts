@@ -20,7 +20,11 @@ function inOrder(all: Definition): Definition {
       ...all.settings,
     },
     apis: by(all.apis, ({ name }) => name),
-    connections: by(all.connections, (each) => each.table_name),
+    // One without a name is called like its table.
+    connections: by(
+      all.connections?.map((each) => ({ ...each, name: each.name ?? each.table_name })),
+      (each) => each.table_name,
+    ),
     models: by(all.models, ({ name }) => name),
     queries: by(all.queries, ({ name }) => name),
     tests: by(all.tests, ({ name }) => name),
