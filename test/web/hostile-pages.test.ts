@@ -246,13 +246,8 @@ async function fillProject(send: Send): Promise<void> {
     code_challenge_method: 'S256',
     state: image,
   }).toString()
-  const begun = await stage.http.inject({
-    method: 'POST',
-    url: '/oauth/device_authorization',
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    payload: new URLSearchParams({ client_id: id }).toString(),
-  })
-  ids['device'] = begun.json().user_code
+  ids['program'] = id
+  ids['device'] = await deviceCode()
   const pathOf = (link: string) => link.replace(/^https?:\/\/[^/]+/, '')
   ids['reference'] = pathOf(
     (await expectStatus(200, stage.owner.put(`${project}/shared-references/production`))).body.link,
@@ -340,8 +335,19 @@ test('Ask: a thread of questions, with how each was answered and what is wrong w
   expect(await whatRan(page, complaints)).toEqual([])
 })
 
+/** Good for ten minutes, which walking all pages may take. */
+async function deviceCode(): Promise<string> {
+  const begun = await stage.http.inject({
+    method: 'POST',
+    url: '/oauth/device_authorization',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    payload: new URLSearchParams({ client_id: ids['program'] ?? '' }).toString(),
+  })
+  return begun.json().user_code
+}
+
 test('a device says who it is', async () => {
-  await page.goto(`/device?code=${ids['device']}`)
+  await page.goto(`/device?code=${await deviceCode()}`)
   await page.getByRole('button', { name: 'Continue' }).click()
   await page.getByRole('button', { name: 'Let it in' }).waitFor()
   expect(await showsPayload(page)).toBe(true)
