@@ -127,7 +127,7 @@ async function walkBuild(page: Page): Promise<void> {
   await page.keyboard.press('Control+End')
   await page.keyboard.type(' -- the whole year', { delay: 100 })
   await page.keyboard.press('Control+Enter')
-  await page.getByRole('region', { name: 'Result' }).or(page.getByRole('alert')).first().waitFor()
+  await page.getByRole('form', { name: 'Slots' }).getByText('Is required.').first().waitFor()
   // At the very edge of the window Chromium draws nothing without one, and then reports the next frame.
   await page.mouse.wheel(0, 400)
   await page.getByRole('button', { name: 'Settings' }).click()
