@@ -51,7 +51,7 @@ test(`${callers} callers during ${releases} releases: no call fails, and who has
       }
       seen = Math.max(seen, row?.a ?? 0)
       // People and programs do something with an answer; without it a thousand loops leave no time for a release.
-      await wait(2_000 + (at % 2_000))
+      await wait(2 * callers + at)
     }
   }
   const traffic = Array.from({ length: callers }, (_, at) => client(at))
