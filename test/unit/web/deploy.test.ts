@@ -165,14 +165,16 @@ test('drafts that differ in nothing but the numbers of their lines are the same'
 })
 
 test('rows of two answers are found again by their columns; one beside one by none', () => {
+  const columns = { added: [], removed: [], retyped: [] }
+  const unchanged = { added: 0, removed: 0, changed_columns: {}, columns, sample: [] }
   const compared = (changed: number, key: string[] | null) =>
     sayComparison({
       outcome: 'different',
       because: null,
-      before: {},
-      after: {},
-      comparison: { changed, added: 0, removed: 0, key },
-    } as unknown as Parameters<typeof sayComparison>[0])
+      before: null,
+      after: null,
+      comparison: { ...unchanged, changed, key },
+    })
   expect(compared(3, ['region', 'day'])).toBe('3 rows changed, found again by region, day.')
   expect(compared(1, [])).toBe('1 row changed.')
   expect(compared(1, null)).toBe('1 row changed.')

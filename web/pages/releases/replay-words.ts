@@ -19,8 +19,10 @@ export function saySide(version: number | null): string {
   return version === null ? 'the draft' : `version ${version}`
 }
 
+type Compared = Pick<ReplayCall, 'comparison' | 'before' | 'after' | 'outcome' | 'because'>
+
 /** The comparison of the rows, in one sentence. */
-export function sayComparison({ comparison, before, after, outcome, because }: ReplayCall): string {
+export function sayComparison({ comparison, before, after, outcome, because }: Compared): string {
   if (because !== null) return because
   if (outcome === 'failed') return 'The new version fails where the old one answers.'
   if (comparison === null) {
